@@ -12,7 +12,7 @@ import {
   leaseDueDeliveries,
   renewDeliveries,
 } from '../storage/deliveries/delivery-leases.ts'
-import { syncConfiguredWebhooks } from '../storage/deliveries/endpoints/endpoint-removal.ts'
+import { syncConfiguredWebhooks } from '../storage/deliveries/endpoints/configured-webhooks.ts'
 import { type Endpoint, findEndpoint } from '../storage/deliveries/endpoints/endpoints.ts'
 import { disabledReason } from '../storage/deliveries/queue-deliveries.ts'
 import type { Storage } from '../storage/storage.ts'

@@ -21,7 +21,7 @@ import {
 } from '../storage/jobs/job-writer.ts'
 import { findJob, type Job, type JobRef } from '../storage/jobs/jobs.ts'
 import type { TranscriptVersion } from '../storage/jobs/transcript-edits.ts'
-import { findRecording, type StoredRecording } from '../storage/objects/recordings.ts'
+import { findRecording, type StoredRecording } from '../storage/recordings/recordings.ts'
 import type { TextCapabilities } from '../text/add-ons/capabilities.ts'
 import { languages as redactedLanguages } from '../text/entities/entity-types.ts'
 import type { TranscriptFormat } from '../text/result/transcript-file.ts'

@@ -8,7 +8,7 @@ import { createFakeSpeechEngine } from '../../test/support/asr/fake-speech-engin
 import { fakeRecording, oneChunk } from '../../test/support/audio/fake-media.ts'
 import { ACCOUNT, openService, type TestService } from '../../test/support/jobs/test-service.ts'
 import { findJob } from '../storage/jobs/jobs.ts'
-import { findRecording } from '../storage/objects/recordings.ts'
+import { findRecording } from '../storage/recordings/recordings.ts'
 
 const account = ACCOUNT
 const { signal } = new AbortController()

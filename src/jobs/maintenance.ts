@@ -12,7 +12,7 @@ import { deleteEvents } from '../storage/jobs/events.ts'
 import { deleteExpiredKeys } from '../storage/jobs/job-writer.ts'
 import { deleteExpiredTokens } from '../storage/live/session-tokens.ts'
 import type { Orphans } from '../storage/objects/orphans/orphans.ts'
-import { deleteUnusedRecordings } from '../storage/objects/recordings.ts'
+import { deleteUnusedRecordings } from '../storage/recordings/recordings.ts'
 
 /** How often maintenance looks for expired data. */
 const INTERVAL_MS = 60_000

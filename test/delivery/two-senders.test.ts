@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { renewNode } from '../../src/storage/nodes/register-node.ts'
+import { renewNode } from '../../src/storage/database/nodes/register-node.ts'
 import {
   openDelivery,
   openTestReceiver,

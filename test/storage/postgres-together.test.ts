@@ -8,7 +8,7 @@ import { leaseDueDeliveries } from '../../src/storage/deliveries/delivery-leases
 import { queueLiveCallbacks } from '../../src/storage/deliveries/queue-deliveries.ts'
 import { finishJob } from '../../src/storage/jobs/finish-job.ts'
 import { createJobWriter } from '../../src/storage/jobs/job-writer.ts'
-import { deleteUnusedRecordings } from '../../src/storage/objects/recordings.ts'
+import { deleteUnusedRecordings } from '../../src/storage/recordings/recordings.ts'
 import { openStorage } from '../../src/storage/storage.ts'
 import { addFile, addJob, claim } from '../support/jobs/test-jobs.ts'
 import { noPostgres, openTestPostgres } from '../support/storage/databases/test-postgres.ts'

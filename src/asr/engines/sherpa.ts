@@ -153,8 +153,8 @@ async function measureCost(
 type PieceOptions = { language: string; hotwords: string | undefined; signal: AbortSignal }
 
 /**
- * Recognizes a whole segment. Where the model returns no probabilities, it decodes the segment twice:
- * see `withConfidence`.
+ * Recognizes a whole segment. Where the model returns no probabilities, it decodes the segment
+ * twice: see `withConfidence`.
  */
 async function decodePiece(
   { sherpa, isStreaming, isTimed, isUpperCase }: SherpaModel,

@@ -1,5 +1,5 @@
 import { readConfig } from '../../config/config.ts'
-import { listNodes, type Node } from '../../storage/nodes/nodes.ts'
+import { listNodes, type Node } from '../../storage/database/nodes/nodes.ts'
 import { openDatabase } from '../server/open-database.ts'
 import { parseArguments, readSettings, UsageError } from '../terminal/arguments.ts'
 import { formatDateTime } from '../terminal/date-time.ts'

@@ -14,7 +14,7 @@ import { decodeMedia } from '../../audio/decode-media.ts'
 import { probeMedia } from '../../audio/probe-media.ts'
 import { AppError } from '../../errors.ts'
 import { findJob } from '../../storage/jobs/jobs.ts'
-import { findRecording } from '../../storage/objects/recordings.ts'
+import { findRecording } from '../../storage/recordings/recordings.ts'
 import type { MediaDeps } from './pipeline-deps.ts'
 
 type Result = {

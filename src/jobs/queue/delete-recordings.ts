@@ -2,7 +2,7 @@ import type { Log } from '../../observability/log.ts'
 import type { Db } from '../../storage/database/db.ts'
 import { deleteEndedRecordings } from '../../storage/jobs/deletion/zero-retention.ts'
 import type { ClaimedJob } from '../../storage/jobs/queue/claim-job.ts'
-import { findRecording } from '../../storage/objects/recordings.ts'
+import { findRecording } from '../../storage/recordings/recordings.ts'
 
 type DeleteDeps = { db: Db; log: Log }
 

@@ -1,7 +1,7 @@
 import type { SpeechEngine } from '../../asr/speech-engine.ts'
 import type { Config } from '../../config/config.ts'
 import { AppError } from '../../errors.ts'
-import { listNodes } from '../../storage/nodes/nodes.ts'
+import { listNodes } from '../../storage/database/nodes/nodes.ts'
 import type { Storage } from '../../storage/storage.ts'
 import {
   accountsOver,

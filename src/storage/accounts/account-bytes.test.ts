@@ -13,7 +13,7 @@ import type { Db } from '../database/db.ts'
 import { deleteEndedJob } from '../jobs/deletion/delete-job.ts'
 import { finishJob } from '../jobs/finish-job.ts'
 import { replacePostSessionMetadata } from '../jobs/jobs.ts'
-import { deleteUnusedRecordings, insertRecording } from '../objects/recordings.ts'
+import { deleteUnusedRecordings, insertRecording } from '../recordings/recordings.ts'
 import { countStoredBytes, listKeyAccounts, measureOldResults } from './account-bytes.ts'
 
 const account = 'acme'

@@ -9,7 +9,7 @@ import { bytesOf } from '../../../test/support/storage/objects/objects-conforman
 import { makeFolder, openFolder } from '../../../test/support/storage/test-storage.ts'
 import { fillStore } from '../../../test/support/storage/upgrades/filled-store.ts'
 import { databaseFile } from '../data-folder/data-folder.ts'
-import { insertRecording } from '../objects/recordings.ts'
+import { insertRecording } from '../recordings/recordings.ts'
 import { checkBackup } from './check-backup.ts'
 import { listSnapshots } from './manifest.ts'
 import { type RestoreOptions, restoreBackup } from './restore-backup.ts'

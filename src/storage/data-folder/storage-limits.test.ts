@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { openTestStorage } from '../../../test/support/storage/test-storage.ts'
-import { insertRecording } from '../objects/recordings.ts'
+import { insertRecording } from '../recordings/recordings.ts'
 import { type SpaceSettings, StorageLimits } from './storage-limits.ts'
 
 const MB = 1_000_000

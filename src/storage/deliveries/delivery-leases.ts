@@ -1,7 +1,7 @@
 import { type SqlBool, sql } from 'kysely'
 import type { Db } from '../database/db.ts'
+import { isAbandoned } from '../database/nodes/register-node.ts'
 import type { DeliveryRow } from '../database/tables.ts'
-import { isAbandoned } from '../nodes/register-node.ts'
 import { type Delivery, toDelivery } from './deliveries.ts'
 
 /** Selects the due deliveries of an endpoint to lease, and for how long. */

@@ -3,7 +3,7 @@ import { type JobUsage, recordJobUsage, usageColumns } from '../accounts/usage/u
 import { type Db, inTransaction } from '../database/db.ts'
 import type { Tables } from '../database/tables.ts'
 import { endedJobColumns, queueJobEnd } from '../deliveries/queue-deliveries.ts'
-import { deleteRecordingWithoutJobs } from '../objects/recordings.ts'
+import { deleteRecordingWithoutJobs } from '../recordings/recordings.ts'
 import { idle, type Lease, updateLeasedJob } from './queue/lease.ts'
 import { type RedactedAudio, redactedColumns } from './redacted-audio.ts'
 import { commitOrDelete, deleteResultObject, storeResult, type WrittenResult } from './results.ts'

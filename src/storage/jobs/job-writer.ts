@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import { AppError } from '../../errors.ts'
-import { findAudioQuotaError } from '../accounts/usage/month-quota.ts'
+import { findAudioQuotaError } from '../accounts/usage/audio-quota.ts'
 import type { Db } from '../database/db.ts'
 import { createGroupCommit } from '../database/group-commit.ts'
-import { findRecording } from '../objects/recordings.ts'
+import { findRecording } from '../recordings/recordings.ts'
 import { insertJob, type NewJob, type QueueLimit } from './queue/insert-job.ts'
 
 /** The idempotency key of a request, by which a repetition is recognized. */

@@ -9,7 +9,7 @@ import {
   openTestStorage,
 } from '../../../test/support/storage/test-storage.ts'
 import { type Db, inTransaction } from '../database/db.ts'
-import { findRecording } from '../objects/recordings.ts'
+import { findRecording } from '../recordings/recordings.ts'
 import { deleteEndedJob } from './deletion/delete-job.ts'
 import { finishJob } from './finish-job.ts'
 import { findJob } from './jobs.ts'

@@ -6,6 +6,7 @@ import {
   usageColumns,
 } from '../accounts/usage/usage.ts'
 import { type Db, inTransaction } from '../database/db.ts'
+import { isAbandoned } from '../database/nodes/register-node.ts'
 import type { JobRow } from '../database/tables.ts'
 import {
   type LiveCallback,
@@ -19,8 +20,7 @@ import { type JobStatus, readRequestWarnings } from '../jobs/jobs.ts'
 import type { SessionMessage } from '../jobs/queue/insert-job.ts'
 import { type Lease, updateLeasedJob } from '../jobs/queue/lease.ts'
 import type { ResultColumns } from '../jobs/results.ts'
-import { isAbandoned } from '../nodes/register-node.ts'
-import { insertRecording } from '../objects/recordings.ts'
+import { insertRecording } from '../recordings/recordings.ts'
 import { deleteBatches } from './session-batches.ts'
 import { recordSessionEnd } from './session-tokens.ts'
 

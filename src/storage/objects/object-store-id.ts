@@ -3,7 +3,7 @@ import { link, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ObjectStoreConfig } from '../../config/storage/object-store.ts'
 import type { Db } from '../database/db.ts'
-import { listNodes } from '../nodes/nodes.ts'
+import { listNodes } from '../database/nodes/nodes.ts'
 
 /**
  * Returns an id of the object store of a process: its bucket and prefix, or the content of a file

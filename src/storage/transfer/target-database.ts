@@ -13,8 +13,8 @@ export type TargetDatabase = {
 }
 
 /**
- * The source of a transfer, which identifies it, and whether rows and objects that it copied before are
- * removed first.
+ * The source of a transfer, which identifies it, and whether rows and objects that it copied before
+ * are removed first.
  */
 export type TransferIdentity = { source: string; isRestarted: boolean }
 

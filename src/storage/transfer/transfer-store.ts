@@ -68,7 +68,9 @@ export async function transferStore(options: TransferOptions): Promise<void> {
   await bucket?.finish()
 }
 
-/** Returns an id of a folder, from its host and path. Only the same folder may continue a transfer. */
+/**
+ * Returns an id of a folder, from its host and path. Only the same folder may continue a transfer.
+ */
 async function identityOf(folder: string): Promise<string> {
   const place = `${hostname()}:${await realpath(folder)}`
   return createHash('sha256').update(place).digest('hex').slice(0, 32)

@@ -10,7 +10,7 @@ import type {
   ApiWebhookTest,
 } from '../../../src/cli/client/api-types.ts'
 import type { Scope } from '../../../src/storage/accounts/keys.ts'
-import { syncConfiguredWebhooks } from '../../../src/storage/deliveries/endpoints/endpoint-removal.ts'
+import { syncConfiguredWebhooks } from '../../../src/storage/deliveries/endpoints/configured-webhooks.ts'
 import {
   listDeliveries,
   listEndpoints,

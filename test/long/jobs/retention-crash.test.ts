@@ -12,7 +12,7 @@ import { disableEndpoint } from '../../../src/storage/deliveries/endpoints/endpo
 import { finishJob } from '../../../src/storage/jobs/finish-job.ts'
 import { insertJob } from '../../../src/storage/jobs/queue/insert-job.ts'
 import { objectPath } from '../../../src/storage/objects/disk/disk-objects.ts'
-import { insertRecording } from '../../../src/storage/objects/recordings.ts'
+import { insertRecording } from '../../../src/storage/recordings/recordings.ts'
 import { openStorage, type Storage } from '../../../src/storage/storage.ts'
 import { addWebhook } from '../../support/delivery/test-deliveries.ts'
 import { claim } from '../../support/jobs/test-jobs.ts'

@@ -25,7 +25,10 @@ import {
   releaseLiveJob,
 } from '../../../src/storage/live/live-jobs.ts'
 import { deleteExpiredTokens, findLiveSession } from '../../../src/storage/live/session-tokens.ts'
-import { deleteUnusedRecordings, findRecording } from '../../../src/storage/objects/recordings.ts'
+import {
+  deleteUnusedRecordings,
+  findRecording,
+} from '../../../src/storage/recordings/recordings.ts'
 import { addFile, addJob, claim, returnLost } from '../../support/jobs/test-jobs.ts'
 import {
   addLiveJob,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createLog } from '../../../src/observability/log.ts'
-import { listNodes, OwnNode } from '../../../src/storage/nodes/nodes.ts'
-import { renewNode } from '../../../src/storage/nodes/register-node.ts'
+import { listNodes, OwnNode } from '../../../src/storage/database/nodes/nodes.ts'
+import { renewNode } from '../../../src/storage/database/nodes/register-node.ts'
 import { createSuite } from './suite.ts'
 
 /** What processes of one database know of each other. */

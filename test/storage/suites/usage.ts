@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import type { AppError } from '../../../src/errors.ts'
-import { readMonthUsage } from '../../../src/storage/accounts/usage/month-quota.ts'
+import { readMonthUsage } from '../../../src/storage/accounts/usage/audio-quota.ts'
 import { readMonthTokens } from '../../../src/storage/accounts/usage/month-tokens.ts'
 import {
   reportUsage as sumAll,

@@ -11,7 +11,7 @@ import {
 import { insertJob } from '../../../src/storage/jobs/queue/insert-job.ts'
 import { requeueJobsOfExpiredLeases } from '../../../src/storage/jobs/queue/queue-maintenance.ts'
 import { type JobResult, readResult } from '../../../src/storage/jobs/results.ts'
-import { insertRecording } from '../../../src/storage/objects/recordings.ts'
+import { insertRecording } from '../../../src/storage/recordings/recordings.ts'
 
 export type TestJob = {
   account?: string

@@ -2,7 +2,7 @@ import type { App } from '../../../app/app-type.ts'
 import { AppError } from '../../../errors.ts'
 import type { SubmitRequest } from '../../../jobs/job-service.ts'
 import type { ParsedLiveRequest } from '../../../live/request/live-request.ts'
-import { findRecording } from '../../../storage/objects/recordings.ts'
+import { findRecording } from '../../../storage/recordings/recordings.ts'
 import { fileIdOf, uploadIdIn } from '../../responses/urls.ts'
 import type { ParsedJobRequest } from '../parsing/parse-body.ts'
 import {

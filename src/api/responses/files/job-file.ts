@@ -2,7 +2,7 @@ import { parse } from 'node:path'
 import { AppError } from '../../../errors.ts'
 import type { Db } from '../../../storage/database/db.ts'
 import type { Job } from '../../../storage/jobs/jobs.ts'
-import { findRecording } from '../../../storage/objects/recordings.ts'
+import { findRecording } from '../../../storage/recordings/recordings.ts'
 import type { SentFile } from './send-file.ts'
 
 /** Which recording of a job is requested. */

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../../errors.ts'
-import type { StoredRecording } from '../../../storage/objects/recordings.ts'
+import type { StoredRecording } from '../../../storage/recordings/recordings.ts'
 import type { Storage } from '../../../storage/storage.ts'
 import { parseByteRange } from './byte-range.ts'
 

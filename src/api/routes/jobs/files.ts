@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { App } from '../../../app/app-type.ts'
 import { AppError } from '../../../errors.ts'
-import { findRecording } from '../../../storage/objects/recordings.ts'
+import { findRecording } from '../../../storage/recordings/recordings.ts'
 import { mediaTypeOf } from '../../responses/files/media-types.ts'
 import { sendFile } from '../../responses/files/send-file.ts'
 import { downloadResponses, RangeHeaders } from '../../schemas/common/operations.ts'

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { App } from '../../../app/app-type.ts'
-import { listNodes, type Node } from '../../../storage/nodes/nodes.ts'
+import { listNodes, type Node } from '../../../storage/database/nodes/nodes.ts'
 import { NodeList, type NodeView } from '../../schemas/operations/node.ts'
 
 /** Lists the processes that share the database. An extension of the API. */

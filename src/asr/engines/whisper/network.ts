@@ -55,8 +55,8 @@ export type WhisperDecoder = {
 export type WhisperNetwork = {
   readonly config: WhisperConfig
   /**
-   * Encodes segments of at most 30 s (3000 frames). Shorter input is allowed and cheaper; the models
-   * were trained with input padded to 30 s. With `keep`, the encodings stay in a cache of
+   * Encodes segments of at most 30 s (3000 frames). Shorter input is allowed and cheaper; the
+   * models were trained with input padded to 30 s. With `keep`, the encodings stay in a cache of
    * `CACHE_BYTES` for the next call with the same features.
    */
   encode(features: readonly MelFeatures[], options?: { keep?: boolean }): Promise<EncodedAudio>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { Node, NodeLoad } from '../../../storage/nodes/nodes.ts'
+import type { Node, NodeLoad } from '../../../storage/database/nodes/nodes.ts'
 import { findFreeNode, findOwningNode } from './placement.ts'
 
 /** Returns a node that runs live sessions. */

@@ -1,6 +1,6 @@
 import type { Db } from '../../../storage/database/db.ts'
+import { listNodes, type Node, type NodeLoad } from '../../../storage/database/nodes/nodes.ts'
 import { findLiveOwner } from '../../../storage/live/live-jobs.ts'
-import { listNodes, type Node, type NodeLoad } from '../../../storage/nodes/nodes.ts'
 
 /** Another node that runs a session, or can run it. */
 export type PeerNode = { nodeId: string; url: string }

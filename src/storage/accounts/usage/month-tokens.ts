@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../database/db.ts'
-import { monthOf } from './month-quota.ts'
+import { monthOf } from './audio-quota.ts'
 
 /** The tokens that language models used for an account this month. */
 export type MonthTokens = {

@@ -4,7 +4,8 @@ import { sql } from 'kysely'
 import { openTestStorage } from '../../../../test/support/storage/test-storage.ts'
 import type { Db } from '../../database/db.ts'
 import { queueWebhooks } from '../queue-deliveries.ts'
-import { removeEndpoint, syncConfiguredWebhooks } from './endpoint-removal.ts'
+import { syncConfiguredWebhooks } from './configured-webhooks.ts'
+import { removeEndpoint } from './endpoint-removal.ts'
 import {
   disableEndpoint,
   findEndpoint,

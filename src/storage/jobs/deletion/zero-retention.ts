@@ -1,7 +1,7 @@
 import { type SqlBool, sql } from 'kysely'
 import { type Db, inTransaction } from '../../database/db.ts'
 import { isPending } from '../../deliveries/queue-deliveries.ts'
-import { deleteRecordingWithoutJobs } from '../../objects/recordings.ts'
+import { deleteRecordingWithoutJobs } from '../../recordings/recordings.ts'
 import type { JobRef } from '../jobs.ts'
 import { deleteEndedJob } from './delete-job.ts'
 

@@ -6,8 +6,8 @@ import {
   usageColumns,
 } from '../../accounts/usage/usage.ts'
 import { type Db, inTransaction } from '../../database/db.ts'
+import { isAbandoned } from '../../database/nodes/register-node.ts'
 import { type EndedJob, endedJobColumns, queueJobEnd } from '../../deliveries/queue-deliveries.ts'
-import { isAbandoned } from '../../nodes/register-node.ts'
 import type { JobFailure } from '../finish-job.ts'
 import { MAX_INTERRUPTIONS } from './claim-job.ts'
 

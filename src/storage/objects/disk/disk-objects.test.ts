@@ -15,7 +15,7 @@ import type { Db } from '../../database/db.ts'
 import { finishJob } from '../../jobs/finish-job.ts'
 import { findJob } from '../../jobs/jobs.ts'
 import type { JobResult } from '../../jobs/results.ts'
-import { insertRecording } from '../recordings.ts'
+import { insertRecording } from '../../recordings/recordings.ts'
 import { objectPath, openDiskObjects } from './disk-objects.ts'
 
 const options = { maxBytes: 1000, signal: new AbortController().signal }

@@ -1,6 +1,6 @@
 import type { Db } from '../../database/db.ts'
 import type { ObjectStore } from '../object-store.ts'
-import { findKnownObjects } from '../recordings.ts'
+import { findKnownObjects } from '../orphans/known-objects.ts'
 import { keyIdOf } from './decrypt-object.ts'
 import { withEncryption } from './encrypted-objects.ts'
 import type { ObjectKeys } from './object-keys.ts'

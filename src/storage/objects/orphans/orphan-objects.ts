@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../database/db.ts'
-import { isAbandoned } from '../../nodes/register-node.ts'
-import { findKnownObjects, findReleasedRecordings } from '../recordings.ts'
+import { isAbandoned } from '../../database/nodes/register-node.ts'
+import { findKnownObjects, findReleasedRecordings } from './known-objects.ts'
 import type { Orphans } from './orphans.ts'
 
 /**

@@ -1,7 +1,7 @@
 import type { Log } from '../../../observability/log.ts'
 import { measureOldResults } from '../../accounts/account-bytes.ts'
 import type { Db } from '../../database/db.ts'
-import { findActiveNodes } from '../../nodes/register-node.ts'
+import { findActiveNodes } from '../../database/nodes/register-node.ts'
 import type { ActiveNodes } from '../object-store.ts'
 import { findAwaitedObjects, listEarlierObjects, removeOrphanObjects } from './orphan-objects.ts'
 import type { Orphans } from './orphans.ts'

@@ -17,8 +17,8 @@ import { checkObjectStore } from '../../../cli/operations/doctor/checks.ts'
 import { readConfig } from '../../../config/config.ts'
 import type { ObjectStoreConfig } from '../../../config/storage/object-store.ts'
 import { createLog } from '../../../observability/log.ts'
+import { insertRecording } from '../../recordings/recordings.ts'
 import { openStorage, type StorageOptions } from '../../storage.ts'
-import { insertRecording } from '../recordings.ts'
 
 const log = createLog('silent')
 const options = { maxBytes: 1000, signal: new AbortController().signal }

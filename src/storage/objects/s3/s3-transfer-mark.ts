@@ -8,7 +8,9 @@ import { isMissingObject, throwS3Error } from './s3-error.ts'
  */
 export type TransferState = { source: string; isCompared: boolean }
 
-/** The small object in the bucket that holds the state of a transfer until the transfer has ended. */
+/**
+ * The small object in the bucket that holds the state of a transfer until the transfer has ended.
+ */
 export type TransferMark = {
   read(): Promise<TransferState | undefined>
   write(transfer: TransferState): Promise<void>

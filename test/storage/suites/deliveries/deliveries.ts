@@ -24,7 +24,7 @@ import {
   enableEndpoint,
 } from '../../../../src/storage/deliveries/endpoints/endpoints.ts'
 import { deleteEndedJob } from '../../../../src/storage/jobs/deletion/delete-job.ts'
-import { findKnownObjects } from '../../../../src/storage/objects/recordings.ts'
+import { findKnownObjects } from '../../../../src/storage/objects/orphans/known-objects.ts'
 import {
   addDue,
   addWebhook,

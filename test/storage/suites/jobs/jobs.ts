@@ -5,7 +5,7 @@ import { deleteEndedJob } from '../../../../src/storage/jobs/deletion/delete-job
 import { finishJob } from '../../../../src/storage/jobs/finish-job.ts'
 import { findJob, findJobs } from '../../../../src/storage/jobs/jobs.ts'
 import { MAX_INLINE_RESULT_BYTES, readResult } from '../../../../src/storage/jobs/results.ts'
-import { findRecording } from '../../../../src/storage/objects/recordings.ts'
+import { findRecording } from '../../../../src/storage/recordings/recordings.ts'
 import { addFile, addJob, claim, resultOf } from '../../../support/jobs/test-jobs.ts'
 import { createSuite } from '../suite.ts'
 

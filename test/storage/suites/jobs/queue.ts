@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { findJob } from '../../../../src/storage/jobs/jobs.ts'
-import { insertRecording } from '../../../../src/storage/objects/recordings.ts'
+import { insertRecording } from '../../../../src/storage/recordings/recordings.ts'
 import { addFile, addJob, claim } from '../../../support/jobs/test-jobs.ts'
 import { createSuite } from '../suite.ts'
 

@@ -8,7 +8,7 @@ import {
   countDisabledEndpoints,
   countPendingDeliveries,
 } from '../../../../storage/accounts/usage/counts.ts'
-import { listNodes } from '../../../../storage/nodes/nodes.ts'
+import { listNodes } from '../../../../storage/database/nodes/nodes.ts'
 
 /** The sources of metrics. */
 export type ScrapeDeps = Pick<App, 'metrics' | 'storage' | 'live'>

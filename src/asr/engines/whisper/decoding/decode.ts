@@ -119,8 +119,8 @@ export async function decodeBatch(
 export type Draft = WhisperRequest & { tokens: readonly number[] }
 
 /**
- * Decodes one segment from a draft of the beginning of its text: verifies the draft in one call and keeps the
- * tokens that the model would have chosen itself, so the text is that of `decodeBatch`.
+ * Decodes one segment from a draft of the beginning of its text: verifies the draft in one call and
+ * keeps the tokens that the model would have chosen itself, so the text is that of `decodeBatch`.
  */
 export async function decodeDraft(
   network: WhisperNetwork,

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from 'kysely'
-import type { Db } from '../database/db.ts'
+import type { Db } from '../db.ts'
 
 /** A database that has not responded for this time is lost to a process that stops. */
 const LOST_MS = 5000

@@ -1,8 +1,8 @@
 import { hostname } from 'node:os'
 import { type SqlBool, sql } from 'kysely'
-import type { Role } from '../../config/node.ts'
-import type { Log } from '../../observability/log.ts'
-import type { Db } from '../database/db.ts'
+import type { Role } from '../../../config/node.ts'
+import type { Log } from '../../../observability/log.ts'
+import type { Db } from '../db.ts'
 import { isDead, type RegisteredNode } from './register-node.ts'
 
 /** The capacity and load of a node, counted in live sessions of continuous speech. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { openTestStorage } from '../../../test/support/storage/test-storage.ts'
-import { createLog } from '../../observability/log.ts'
+import { openTestStorage } from '../../../../test/support/storage/test-storage.ts'
+import { createLog } from '../../../observability/log.ts'
 import { OwnNode } from './nodes.ts'
 import { registerNode } from './register-node.ts'
 

@@ -1,8 +1,8 @@
 import { type SqlBool, sql } from 'kysely'
-import { followClock } from '../../clock.ts'
-import type { Log } from '../../observability/log.ts'
-import { type Db, inTransaction } from '../database/db.ts'
-import type { ActiveNodes } from '../objects/object-store.ts'
+import { followClock } from '../../../clock.ts'
+import type { Log } from '../../../observability/log.ts'
+import type { ActiveNodes } from '../../objects/object-store.ts'
+import { type Db, inTransaction } from '../db.ts'
 
 /** The interval of the heartbeats of a node. */
 const HEARTBEAT_MS = 10_000

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { openCutPostgres } from '../../../test/support/storage/databases/cut-postgres.ts'
+import { openCutPostgres } from '../../../../test/support/storage/databases/cut-postgres.ts'
 import {
   createDatabase,
   noPostgres,
-} from '../../../test/support/storage/databases/test-postgres.ts'
-import { openPostgres } from '../database/postgres/postgres.ts'
+} from '../../../../test/support/storage/databases/test-postgres.ts'
+import { openPostgres } from '../postgres/postgres.ts'
 import { isDatabaseLost } from './lost-database.ts'
 
 test('a database is lost when it stops responding, not before', { skip: noPostgres }, async (t) => {
