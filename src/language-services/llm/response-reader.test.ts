@@ -129,3 +129,26 @@ test('an answer without streaming is read as one JSON document', () => {
   assert.deepEqual([response.content, response.isCut, response.isWhole], ['Hello', true, true])
   assert.deepEqual([response.usage, response.readings], [usage, ['waiting', 'waiting']])
 })
+
+test('a message without text still counts its tokens, and one in parts has the text of them', () => {
+  const parts = [
+    { type: 'thinking', thinking: [{ type: 'text', text: 'hm' }] },
+    { type: 'text', text: 'Hello' },
+    { type: 'text', text: ' Lena' },
+  ]
+  const given: [message: object, content: string, reasoningChars: number][] = [
+    [{ content: null, refusal: 'no' }, '', 0],
+    [{ content: null, reasoning_content: 'hm' }, '', 2],
+    [{ content: parts }, 'Hello Lena', 0],
+  ]
+  for (const [message, content, reasoningChars] of given) {
+    const whole = JSON.stringify({ choices: [{ message }], usage })
+    const pieces = [eventOf({ choices: [{ delta: message }] }), eventOf({ usage }), 'data: [DONE]']
+    for (const chunks of [[whole], pieces]) {
+      const response = read(chunks)
+      assert.deepEqual([response.content, response.reasoningChars], [content, reasoningChars])
+      assert.deepEqual(response.usage, usage)
+    }
+  }
+  assert.match(read(['{}']).problem!, /returned no text/)
+})

@@ -83,10 +83,11 @@ function createJsonReader(): ResponseReader {
       if (!completion) return noJson
       if (isError(completion)) return endedByError
       const choice = firstChoice(completion)
-      const { content } = fieldsOf(choice.message)
-      if (typeof content !== 'string') return noText
+      if (typeof choice.message !== 'object') return noText
+      const { text: content, thought } = readMessage(choice.message)
       const usage = usageIn(completion)
-      return { content, reasoningChars: 0, isCut: isCutBy(choice), isWhole: true, usage }
+      const reasoningChars = thought.length
+      return { content, reasoningChars, isCut: isCutBy(choice), isWhole: true, usage }
     },
   }
 }
@@ -101,9 +102,7 @@ function createStreamReader({ maxChars, awaitsUsage }: ReaderOptions): ResponseR
   let reasons = false
 
   function readText({ delta }: Fields): ReadOutcome {
-    const { content, reasoning, reasoning_content } = fieldsOf(delta)
-    const text = textOrEmpty(content)
-    const thought = textOrEmpty(reasoning_content) || textOrEmpty(reasoning)
+    const { text, thought } = readMessage(delta)
     response.content += text
     response.reasoningChars += thought.length
     if (text !== '') blanks = text.trim() === '' ? blanks + text.length : 0
@@ -162,6 +161,17 @@ function parseFields(json: string): Fields | undefined {
 function firstChoice({ choices }: Fields): Fields {
   const all: unknown[] = Array.isArray(choices) ? choices : []
   return fieldsOf(all.find((one) => (fieldsOf(one).index ?? 0) === 0))
+}
+
+/** Returns the text of a message or of a piece of one, which may be in parts, and its reasoning. */
+function readMessage(message: unknown): { text: string; thought: string } {
+  const { content, reasoning, reasoning_content } = fieldsOf(message)
+  const parts: unknown[] = Array.isArray(content) ? content : []
+  const texts = parts.map((part) => textOrEmpty(fieldsOf(part).text))
+  return {
+    text: textOrEmpty(content) || texts.join(''),
+    thought: textOrEmpty(reasoning_content) || textOrEmpty(reasoning),
+  }
 }
 
 function isError({ error, object }: Fields): boolean {
