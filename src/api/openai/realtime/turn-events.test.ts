@@ -47,3 +47,27 @@ test('the tokens of log probabilities make up the transcript', () => {
   assert.equal(completed.transcript, 'good morning all')
   assert.equal(completed.logprobs.map(({ token }) => token).join(''), completed.transcript)
 })
+
+test('an utterance completes the turn in which it was spoken; earlier ones have no text', () => {
+  const turns = new RealtimeTurns({ version: 'ga', logprobs: false })
+  const spoken = (text: string, start: number) => ({ ...recognized(text), start, end: start + 1 })
+  const speak = (from: number, to: number) => {
+    const [speechStarted] = turns.speechStarted(from)
+    turns.speechStopped(to)
+    return speechStarted!.item_id
+  }
+  const ids = [speak(1, 2), speak(3, 3.2), turns.speechStarted(5)[0]!.item_id]
+  turns.partial(spoken('bye', 5))
+  const [delta] = turns.partial(spoken('bye bye', 5))
+  assert.deepEqual([delta!.item_id, delta!.delta], [ids[2], 'bye'])
+  const completedIn = (events: ReturnType<typeof turns.final>) => {
+    const completed = events.filter(({ type }) => type.endsWith('.completed'))
+    return completed.map((event) => [event.item_id, event.transcript])
+  }
+  assert.deepEqual(completedIn(turns.final(spoken('hello', 0.95))), [[ids[0], 'hello']])
+  turns.speechStopped(6)
+  assert.deepEqual(completedIn(turns.final(spoken('bye bye', 5))), [
+    [ids[1], ''],
+    [ids[2], 'bye bye'],
+  ])
+})

@@ -15,7 +15,12 @@ type RealtimeTurn = {
   sentText: string
   previousWords: readonly string[]
   isCommitted: boolean
+  /** When its speech ended, in seconds; until then infinite. */
+  endSeconds: number
 }
+
+/** What a turn becomes in which no word was recognized. */
+const nothing: TurnUtterance = { text: '', words: [], start: 0, end: 0 }
 
 /** The form of the events of turns. */
 export type TurnOptions = { version: RealtimeVersion; logprobs: boolean }
@@ -45,15 +50,16 @@ export class RealtimeTurns {
   /** Returns the events when speech ends, `seconds` after the start of the session. */
   speechStopped(seconds: number): RealtimeEvent[] {
     const turn = this.#currentTurn ?? this.#begin()
+    turn.endSeconds = seconds
     const audio_end_ms = Math.round(seconds * 1000)
     const event = { type: 'input_audio_buffer.speech_stopped', audio_end_ms, item_id: turn.id }
     return [event, ...this.#commit(turn)]
   }
 
   /** Returns the delta of the words that this partial and the previous one agree on, if any. */
-  partial({ words }: TurnUtterance): RealtimeEvent[] {
-    const turn = this.#incompleteTurns[0] ?? this.#begin()
-    const texts = words.map(({ word }) => word)
+  partial(utterance: TurnUtterance): RealtimeEvent[] {
+    const turn = this.#turnOf(utterance)
+    const texts = utterance.words.map(({ word }) => word)
     const firstDifference = texts.findIndex((word, i) => word !== turn.previousWords[i])
     const agreed = texts
       .slice(0, firstDifference < 0 ? texts.length : firstDifference)
@@ -63,10 +69,18 @@ export class RealtimeTurns {
     return this.#continue(turn, agreed)
   }
 
-  /** Returns the events that complete the oldest turn. */
+  /** Returns the events that complete the turn of an utterance; turns before it get no text. */
   final(utterance: TurnUtterance): RealtimeEvent[] {
-    const turn = this.#incompleteTurns[0] ?? this.#begin()
+    const turn = this.#turnOf(utterance)
+    const textless = this.#incompleteTurns.splice(0, this.#incompleteTurns.indexOf(turn))
     this.#incompleteTurns.shift()
+    return [
+      ...textless.flatMap((one) => this.#complete(one, nothing)),
+      ...this.#complete(turn, utterance),
+    ]
+  }
+
+  #complete(turn: RealtimeTurn, utterance: TurnUtterance): RealtimeEvent[] {
     const transcript = utterance.text.trim()
     const { logprobs } = this.#options
     const seconds = Math.max(0, utterance.end - utterance.start)
@@ -94,9 +108,15 @@ export class RealtimeTurns {
     return this.#incompleteTurns.find(({ isCommitted }) => !isCommitted)
   }
 
+  /** Returns the turn in which an utterance was spoken: the first that had not ended before it. */
+  #turnOf({ start }: TurnUtterance): RealtimeTurn {
+    return this.#incompleteTurns.find(({ endSeconds }) => endSeconds > start) ?? this.#begin()
+  }
+
   #begin(): RealtimeTurn {
     const id = `item_${randomUUID().replaceAll('-', '')}`
-    const turn = { id, sentText: '', previousWords: [], isCommitted: false }
+    const state = { sentText: '', previousWords: [], isCommitted: false, endSeconds: Infinity }
+    const turn: RealtimeTurn = { id, ...state }
     this.#incompleteTurns.push(turn)
     return turn
   }
