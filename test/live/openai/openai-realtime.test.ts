@@ -125,6 +125,19 @@ test('server-detected turns are transcribed', async (t) => {
   })
 })
 
+test('a commit ends the turn of a server that detects turns, and the socket stays open', async (t) => {
+  const client = await connect(t)
+  for (let turn = 0; turn < 2; turn++) {
+    client.append(sound(1))
+    client.send({ type: 'input_audio_buffer.commit' })
+  }
+  const completed = await client.next(COMPLETED, 2)
+  assert.equal(completed.transcript, 'Hello there.')
+  const started = client.events.filter(({ type }) => type === 'input_audio_buffer.speech_started')
+  assert.deepEqual([started.length, started[1]!.item_id], [2, completed.item_id])
+  assert.equal(started[1]!.audio_start_ms, 1000)
+})
+
 test('client-committed turns are transcribed completely and in order', async (t) => {
   const client = await connect(t)
   client.send({

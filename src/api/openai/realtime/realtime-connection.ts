@@ -7,6 +7,7 @@ import type { SocketConnection } from '../../routes/live/sockets/serve-connectio
 import { toOpenAiError } from '../errors.ts'
 import { createRateDoubler } from './double-rate.ts'
 import {
+  bytesPerSecond,
   defaultSettings,
   describeSession,
   invalidRequest,
@@ -44,6 +45,8 @@ type OpenedSession = {
   /** The finals so far if the client ends turns itself, and otherwise undefined. */
   finals: TurnUtterance[] | undefined
   isDiscarded: boolean
+  /** Seconds of audio that the client sent before this session. */
+  startSeconds: number
 }
 
 /**
@@ -57,9 +60,9 @@ const STOP = Buffer.from('{"type":"stop_recording"}')
 
 /**
  * Serves OpenAI's realtime transcription on one socket, using live sessions of this server. The
- * first audio opens a session. With `server_vad`, one session serves the whole socket; if the
- * client commits turns itself, each turn is a session. The socket handler treats this object like
- * the connection of a session.
+ * first audio opens a session. With `server_vad`, it serves the socket until the client commits its
+ * audio; if the client commits each turn itself, each turn is a session. The socket handler treats
+ * this object like the connection of a session.
  */
 export class RealtimeConnection implements SocketConnection {
   readonly #options: RealtimeOptions
@@ -68,6 +71,7 @@ export class RealtimeConnection implements SocketConnection {
   #pendingUpdate: Promise<void> | undefined
   #session: OpenedSession | undefined
   #turns: RealtimeTurns | undefined
+  #receivedSeconds = 0
   /**
    * Resolves when the messages of all sessions so far are relayed. Sessions are relayed one after
    * another, so that the events of turns stay in order.
@@ -159,6 +163,7 @@ export class RealtimeConnection implements SocketConnection {
     if (bytes.length === 0) return
     this.#session ??= this.#openSession()
     const session = this.#session
+    this.#receivedSeconds += bytes.length / bytesPerSecond[this.#settings.format]
     const chunk = session.convert(bytes)
     if (session.connection) session.connection.receive(chunk, true)
     else void session.opening.then((connection) => connection?.receive(chunk, true))
@@ -166,8 +171,8 @@ export class RealtimeConnection implements SocketConnection {
 
   #commit(): void {
     const session = this.#session
-    if (!session?.finals) {
-      // With `server_vad`, the server ends the turn anyway.
+    if (!session) {
+      // With `server_vad`, the server may have ended the turn already.
       if (this.#settings.silenceMs !== null) return
       throw invalidRequest('the buffer holds no audio')
     }
@@ -197,6 +202,7 @@ export class RealtimeConnection implements SocketConnection {
       convert: format === 'pcm16' ? createRateDoubler() : (chunk) => chunk,
       finals: silenceMs === null ? [] : undefined,
       isDiscarded: false,
+      startSeconds: this.#receivedSeconds,
     }
     void opening.then((connection) => {
       session.connection = connection
@@ -220,20 +226,24 @@ export class RealtimeConnection implements SocketConnection {
     connection.socketClosed(closeCode ?? 1000)
     if (session.finals && !session.isDiscarded) {
       for (const event of this.#turns!.committed(session.finals)) this.#emit(event)
-    } else if (!session.finals) {
+    } else if (this.#session === session) {
       this.end(closeCode ?? 1011)
+    } else {
+      for (const event of this.#turns!.ended()) this.#emit(event)
     }
   }
 
-  #toEvents({ finals }: OpenedSession, message: ServerMessage): RealtimeEvent[] {
+  #toEvents({ finals, startSeconds }: OpenedSession, message: ServerMessage): RealtimeEvent[] {
     const turns = this.#turns!
     switch (message.type) {
       case 'speech_start':
-        return finals ? [] : turns.speechStarted(message.data.time)
+        return finals ? [] : turns.speechStarted(startSeconds + message.data.time)
       case 'speech_end':
-        return finals ? [] : turns.speechStopped(message.data.time)
+        return finals ? [] : turns.speechStopped(startSeconds + message.data.time)
       case 'transcript': {
-        const { is_final: isFinal, utterance } = message.data
+        const { is_final: isFinal, utterance: ofSession } = message.data
+        const [start, end] = [startSeconds + ofSession.start, startSeconds + ofSession.end]
+        const utterance = { ...ofSession, start, end }
         if (!isFinal) return finals ? [] : turns.partial(utterance)
         finals?.push(utterance)
         return finals ? [] : turns.final(utterance)

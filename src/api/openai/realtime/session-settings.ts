@@ -10,6 +10,13 @@ export type RealtimeVersion = 'ga' | 'beta'
 /** The audio that a client sends. */
 export type RealtimeFormat = 'pcm16' | 'g711_ulaw' | 'g711_alaw'
 
+/** The bytes per second of each format: samples of 16 bits at 24 kHz, and of 8 bits at 8 kHz. */
+export const bytesPerSecond: Record<RealtimeFormat, number> = {
+  pcm16: 48_000,
+  g711_ulaw: 8000,
+  g711_alaw: 8000,
+}
+
 /** The settings of a client that this server applies; it ignores all others. */
 export type RealtimeSettings = {
   format: RealtimeFormat

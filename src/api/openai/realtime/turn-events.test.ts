@@ -70,4 +70,6 @@ test('an utterance completes the turn in which it was spoken; earlier ones have 
     [ids[1], ''],
     [ids[2], 'bye bye'],
   ])
+  const last = speak(8, 8.1)
+  assert.deepEqual(completedIn(turns.ended()), [[last, '']])
 })

@@ -80,6 +80,11 @@ export class RealtimeTurns {
     ]
   }
 
+  /** Returns the events that complete, without text, what remains of a session that has ended. */
+  ended(): RealtimeEvent[] {
+    return this.#incompleteTurns.splice(0).flatMap((one) => this.#complete(one, nothing))
+  }
+
   #complete(turn: RealtimeTurn, utterance: TurnUtterance): RealtimeEvent[] {
     const transcript = utterance.text.trim()
     const { logprobs } = this.#options
