@@ -213,6 +213,18 @@ test('the length of a chained Ogg is that of all its links, also of one format',
   assert.ok(Math.abs(duration - 12.6) < 0.1, `${duration}`)
 })
 
+test('joined FLAC files are all read', async (t) => {
+  const path = join(temporaryFolder(t), 'joined.flac')
+  const single = readFileSync(fixture('jfk.flac'))
+  writeFileSync(path, Buffer.concat([single, single]))
+  const { channels, duration } = await decode(t, path)
+  assert.equal(duration, 22)
+  assert.deepEqual(
+    channels[0]!.subarray(channels[0]!.length / 2),
+    (await decode(t, 'jfk.flac')).channels[0],
+  )
+})
+
 test('the length is that of the track that is decoded, not of the first', async () => {
   const { duration } = await probeMedia(fixture('irregular/second-track.m4a'), { signal })
   assert.ok(Math.abs(duration - 4) < 0.1, `${duration}`)

@@ -4,8 +4,10 @@ import { createChannelBuffers } from '../channels/channel-buffers.ts'
 import { type ChannelOutput, createChannelFiles } from '../channels/channel-files.ts'
 import { type ByteSource, openFileSource, sourceAfter } from '../containers/byte-source.ts'
 import { type Container, detectContainer } from '../containers/detect-container.ts'
+import type { FilePart } from '../containers/links/file-part.ts'
+import { findFlacLinks } from '../containers/links/flac-links.ts'
+import { findOggLinks } from '../containers/links/ogg-links.ts'
 import { checkMp4Tables } from '../containers/mp4-tables.ts'
-import { findOggLinks } from '../containers/ogg-links.ts'
 import {
   describeSamples,
   headerlessLayout,
@@ -128,11 +130,17 @@ async function withAudio<T>(
     const { size: bytes } = source
     // libav does not skip tags before a WAV file.
     const untagged = start > 0 ? [{ start, end: bytes }] : []
-    const links = demuxer === 'ogg' ? findOggLinks(source) : untagged
+    const links = linkFinders[demuxer]?.(source) ?? untagged
     return await withLibav(request, { demuxer, extension, bytes, heartbeat, links }, use)
   } finally {
     source.close()
   }
+}
+
+/** The formats whose files may contain several, one after the other, and how to find these. */
+const linkFinders: Partial<Record<string, (source: ByteSource) => FilePart[]>> = {
+  ogg: findOggLinks,
+  flac: findFlacLinks,
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { OggRange } from '../containers/ogg-links.ts'
+import type { FilePart } from '../containers/links/file-part.ts'
 import type { MediaInfo } from '../decoder/decoder-messages.ts'
 import type { PlanarSamples } from '../pcm.ts'
 import { alignStart } from '../silence.ts'
@@ -14,7 +14,7 @@ export type LibavAudio = { info: MediaInfo; blocks: AsyncIterable<PlanarSamples>
  */
 export async function openLibavAudio(
   path: string,
-  { links, ...options }: MediaOpenOptions & { links: readonly OggRange[] },
+  { links, ...options }: MediaOpenOptions & { links: readonly FilePart[] },
 ): Promise<LibavAudio> {
   const { heartbeat } = options
   if (links.length > 0) return openLinks(path, options, links)
@@ -26,9 +26,9 @@ export async function openLibavAudio(
 async function openLinks(
   path: string,
   options: MediaOpenOptions,
-  links: readonly OggRange[],
+  links: readonly FilePart[],
 ): Promise<LibavAudio> {
-  const readable: { part: OggRange; info: MediaInfo }[] = []
+  const readable: { part: FilePart; info: MediaInfo }[] = []
   for (const part of links) {
     const media = await openMedia(path, { ...options, part }).catch((error: unknown) => {
       // A recording of a stream may end within the headers of its last link.

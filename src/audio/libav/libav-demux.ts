@@ -17,7 +17,7 @@ import {
 } from 'node-av/lib'
 import { AppError } from '../../errors.ts'
 import { MAX_TRACKS } from '../audio-limits.ts'
-import type { OggRange } from '../containers/ogg-links.ts'
+import type { FilePart } from '../containers/links/file-part.ts'
 import type { Heartbeat } from '../decoder/decoder-messages.ts'
 
 Log.setLevel(AV_LOG_QUIET)
@@ -41,7 +41,7 @@ const audioDecoders = Codec.getCodecList()
  * path from being read as a protocol, and no other protocol is allowed but that of parts. The
  * caller closes with `closeInputSync()`.
  */
-export function openFormat(path: string, demuxer: string, part?: OggRange): FormatContext {
+export function openFormat(path: string, demuxer: string, part?: FilePart): FormatContext {
   const inputFormat = InputFormat.findInputFormat(demuxer)
   if (!inputFormat) throw new AppError('media_undecodable', `the decoder lacks ${demuxer}`)
   const format = new FormatContext()

@@ -15,7 +15,7 @@ import {
   checkPacketRate,
   MAX_TRACKS,
 } from '../audio-limits.ts'
-import type { OggRange } from '../containers/ogg-links.ts'
+import type { FilePart } from '../containers/links/file-part.ts'
 import type { Heartbeat, MediaInfo } from '../decoder/decoder-messages.ts'
 import { defaultDelay, losesBlock } from './encoder-delay.ts'
 import {
@@ -57,7 +57,7 @@ export type MediaOpenOptions = {
   maxSeconds: number | undefined
   heartbeat: Heartbeat
   /** A part of the file that is read as if it were a file. */
-  part?: OggRange
+  part?: FilePart
 }
 
 /**

@@ -1,7 +1,5 @@
-import type { ByteSource } from './byte-source.ts'
-
-/** A part of a file in bytes, and the number of links of a chain in it. */
-export type OggRange = { start: number; end: number; links?: number }
+import type { ByteSource } from '../byte-source.ts'
+import type { FilePart } from './file-part.ts'
 
 /** A page: 27 bytes of header with the number of its segments, and their sizes (RFC 3533). */
 const [HEADER, MAX_SEGMENTS] = [27, 255]
@@ -18,14 +16,14 @@ const MAX_STREAMS = 100
 /** The bytes at the start of a codec header that contain rate and channels. */
 const FORMAT_BYTES = 64
 
-type OggPage = { serial: number; isBeginning: boolean; content: OggRange }
+type OggPage = { serial: number; isBeginning: boolean; content: FilePart }
 
 /**
  * Returns the parts of a chained Ogg file that differ in codec, rate or channels: libav decodes a
  * chain as long as these do not change, but reports the length of its last link as that of the
  * file. Returns no parts for any other file.
  */
-export function findOggLinks(source: ByteSource): OggRange[] {
+export function findOggLinks(source: ByteSource): FilePart[] {
   if (!isChained(source)) return []
   const starts: { at: number; format: string }[] = []
   let isStart = false

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { bytesSource } from './byte-source.ts'
+import { bytesSource } from '../byte-source.ts'
 import { findOggLinks } from './ogg-links.ts'
 
 function page(serial: number, content: string, { isBeginning = false } = {}): Buffer {
