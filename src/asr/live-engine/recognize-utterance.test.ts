@@ -5,7 +5,12 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { describeMoonshine, moonshineThresholds } from '../engines/moonshine/capabilities.ts'
 import type { Recognizer } from '../engines/recognizer.ts'
-import { recognizeFinal, recognizePartial, stableWords } from './recognize-utterance.ts'
+import {
+  recognizeFinal,
+  recognizePartial,
+  stableWords,
+  wordsWithin,
+} from './recognize-utterance.ts'
 
 /**
  * Words of 0.4 s with a confidence each, recognized in `seconds` of audio; the first `agreed` match
@@ -119,4 +124,18 @@ test('a final has no words of the fragments before it', async (t) => {
     [['six', 3.2]],
   )
   assert.equal(final.wordBefore, 'two')
+})
+
+test('an utterance that was cut inside a sentence does not end it', () => {
+  const texts = (last: string, { end, more = [] }: { end: number; more?: string[] }) => {
+    const words = ['one', last, ...more].map((text, start) => ({ text, start }))
+    const segment = { start: 0, end: 32_000 }
+    return wordsWithin(words, { segment, context: { start: 0, end } }).words.map(({ text }) => text)
+  }
+  assert.deepEqual(texts('two.', { end: 40_000 }), ['one', 'two'])
+  assert.deepEqual(texts('two.', { end: 32_000 }), ['one', 'two.'])
+  assert.deepEqual(texts('two.', { end: 40_000, more: ['Three.'] }), ['one', 'two.'])
+  for (const kept of ['two?', 'two...', 'U.S.']) {
+    assert.deepEqual(texts(kept, { end: 40_000 }), ['one', kept])
+  }
 })

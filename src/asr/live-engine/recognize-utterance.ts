@@ -41,20 +41,32 @@ export async function recognizeFinal(
     for (const warning of recognized!.warnings) warnings.add(warning)
     language = recognized!.language
   }
-  return { ...wordsWithin(words, segment), language, warnings: [...warnings] }
+  return { ...wordsWithin(words, { segment, context }), language, warnings: [...warnings] }
 }
 
-/** Returns the words that begin in a segment, and the one before them. Times are seconds. */
+/**
+ * Returns the words of a context that begin in its segment, and the one before them. Times are
+ * seconds. A recognizer ends every audio with a full stop: it is removed where speech goes on after
+ * the segment and no word after it was recognized.
+ */
 export function wordsWithin<T extends Pick<Word, 'text' | 'start'>>(
   words: readonly T[],
-  { start, end }: Segment,
+  { segment, context }: Record<'segment' | 'context', Pick<Segment, 'start' | 'end'>>,
 ): { words: T[]; wordBefore?: string } {
-  const [from, to] = [start / SAMPLE_RATE, end / SAMPLE_RATE]
+  const [from, to] = [segment.start / SAMPLE_RATE, segment.end / SAMPLE_RATE]
   const before = words.findLast((word) => word.start < from)
+  const isCut = context.end > segment.end
   return {
-    words: words.filter((word) => word.start >= from && word.start < to),
+    words: words
+      .filter((word) => word.start >= from && word.start < to)
+      .map((word) => (isCut && word === words.at(-1) ? withoutFullStop(word) : word)),
     ...(before && { wordBefore: before.text }),
   }
+}
+
+/** Removes the full stop of a word, but not the dots of an ellipsis or of letters such as U.S. */
+function withoutFullStop<T extends Pick<Word, 'text'>>(word: T): T {
+  return { ...word, text: word.text.replace(/^([^.]+)\.$/, '$1') }
 }
 
 /** Cuts an utterance that is too long for the recognizer at pauses, like a recording. */

@@ -144,7 +144,8 @@ export function createRemoteRecognizer(options: RemoteOptions): RemoteRecognizer
     },
     async recognizeFinal({ path, segment, context = segment }, settings, call) {
       const response = await transcribe({ path, segment: context, ...settings }, call)
-      const within = wordsWithin(shiftWords(response.words, context.start / SAMPLE_RATE), segment)
+      const words = shiftWords(response.words, context.start / SAMPLE_RATE)
+      const within = wordsWithin(words, { segment, context })
       return { ...within, ...describeResponse(response, settings, modelInfo) }
     },
     identify({ path, segments, languages: allowed }, call) {
