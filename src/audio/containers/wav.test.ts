@@ -53,6 +53,11 @@ test('a plain WAV file yields its format and the position of its samples', () =>
   })
 })
 
+test('a frame size that is too small for the samples is ignored', () => {
+  const format = fmt({ channels: 2, frame: 2 })
+  assert.equal(read(wav([format, chunk('data', samples)]))?.encoding, 's16')
+})
+
 /** Writes a file with the highest byte of each number first. */
 function rifx(content: Buffer, { tag = 1, bits = 16 }: Format = {}): Buffer {
   const format = Buffer.alloc(16)

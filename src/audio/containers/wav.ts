@@ -155,8 +155,8 @@ function readFormat(bytes: Uint8Array, isLittleEndian: boolean) {
   const kind =
     tag === WAV_TAGS.extensible && bytes.length >= 26 ? fields.getUint16(24, isLittleEndian) : tag
   // 20 bits take three bytes and 24 sometimes four: the frame size decides, where it is plausible.
-  const container = frameBytes / channels
-  const size = Number.isInteger(container) && container > 0 ? container : Math.ceil(bits / 8)
+  const [container, needed] = [frameBytes / channels, Math.ceil(bits / 8)]
+  const size = Number.isInteger(container) && container > needed ? container : needed
   return { channels, sampleRate, encoding: encodingOf(kind, size) }
 }
 
