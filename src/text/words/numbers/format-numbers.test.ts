@@ -34,6 +34,7 @@ test('style digits converts numbers, years, times, ordinals and decimals', () =>
     'Call one eight hundred five five five one two.': 'Call 1 800 5 5 5 1 2.',
     'one hundred five, two hundred and five': '105, 205',
     'three point oh five, version three point oh': '3.05, version 3.0',
+    'It expires oh nine twenty-seven.': 'It expires 0 9 27.',
     'At seven oh five p.m. or eleven oh five a.m.': 'At 7:05 p.m. or 11:05 a.m.',
     'A thirty second break on thirty second street.': 'A 30 second break on 32nd street.',
   }

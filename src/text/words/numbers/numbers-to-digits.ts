@@ -169,7 +169,7 @@ function readLongNumber(
 function precedingNumber(words: readonly Word[], at: number): number | undefined {
   const { core, possessive, after } = wordPartsOf(words[at - 1]?.text ?? '')
   return possessive + after === ''
-    ? parseSpokenNumber(core.toLowerCase().split('-'))?.value
+    ? parseSpokenNumber(core.toLowerCase().replace(/^oh$/, 'zero').split('-'))?.value
     : undefined
 }
 
