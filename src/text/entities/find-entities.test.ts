@@ -53,6 +53,15 @@ const cases: Record<string, string[]> = {
   'It holds 12,345,678 items and 3.14159265 more.': [],
   'It was so in 2019, 2020, 2021 and 2022.': ['YEAR 2019'],
   'I was born on March fifth two thousand twenty one.': ['DOB March fifth two thousand twenty one'],
+  'We meet at half past seven, or a quarter to nine.': [
+    ...['TIME half past seven', 'TIME a quarter to nine'],
+  ],
+  'Is it a quarter past nine or half past seven?': [
+    ...['TIME a quarter past nine', 'TIME half past seven'],
+  ],
+  'Is it a quarter to nine or half past seven?': [
+    ...['TIME a quarter to nine', 'TIME half past seven'],
+  ],
   'Come between nine and 5 p.m. or call for 25 to 30 minutes.': [
     ...['TIME nine and 5 p.m.', 'DURATION 25 to 30 minutes'],
   ],
