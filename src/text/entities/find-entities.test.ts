@@ -53,6 +53,11 @@ const cases: Record<string, string[]> = {
   'It holds 12,345,678 items and 3.14159265 more.': [],
   'It was so in 2019, 2020, 2021 and 2022.': ['YEAR 2019'],
   'I was born on March fifth two thousand twenty one.': ['DOB March fifth two thousand twenty one'],
+  'I paid two pounds fifty for tea, 3 euros 20 each and 10 dollars 30 minutes ago.': [
+    ...['MONEY two pounds fifty', 'MONEY 3 euros 20', 'MONEY 10 dollars', 'DURATION 30 minutes'],
+  ],
+  'It was three dollars fifty.': ['MONEY three dollars fifty'],
+  'It was three dollars fifty': ['MONEY three dollars fifty'],
   'We meet at half past seven, or a quarter to nine.': [
     ...['TIME half past seven', 'TIME a quarter to nine'],
   ],

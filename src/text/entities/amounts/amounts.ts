@@ -25,7 +25,7 @@ const patterns: EntityPattern[] = [
   ),
   amountPattern(
     'MONEY',
-    `\\b(?:${amount}|a) ${currency}\\b(?:(?: and)? ${amount} (?:cents|pence)\\b)?`,
+    `\\b(?:${amount}|a) ${currency}\\b(?:(?: and)? ${amount} (?:cents|pence)\\b| (?:${tens}|\\d\\d)(?=[.,?!]|$| (?:each|for)\\b))?`,
   ),
   // "Nineteen ninety-nine a month": dollars and cents whose units are not said.
   amountPattern(
