@@ -2,7 +2,14 @@ import { availableParallelism, totalmem } from 'node:os'
 import { resolve } from 'node:path'
 import { readTracing, type TracingSettings } from '../observability/tracing-settings.ts'
 import { type DeliveryConfig, readDelivery } from './delivery.ts'
-import { createReader, type EnvReader, MAX_TIMER_S, type Rate, splitOnce } from './env-reader.ts'
+import {
+  createReader,
+  type EnvReader,
+  MAX_COUNT,
+  MAX_TIMER_S,
+  type Rate,
+  splitOnce,
+} from './env-reader.ts'
 import { defaultModelsFolder } from './installation.ts'
 import { type LiveConfig, readLive } from './live.ts'
 import { type LlmConfig, readLlm } from './llm.ts'
@@ -271,11 +278,11 @@ function readStorage(
     accountMaxBytes: read.optionalInteger('ACCOUNT_MAX_BYTES'),
     minFreeBytes: read.optionalInteger('MIN_FREE_BYTES'),
     uploadTtl: read.integer('UPLOAD_TTL_S', 86_400),
-    retentionDays: read.integer('RETENTION_DAYS', 365),
+    retentionDays: read.days('RETENTION_DAYS', 365),
     zeroRetention,
     zeroRetentionWait: read.integer('ZERO_RETENTION_WAIT_S', 3600, { min: 1 }),
-    auditDays: read.integer('AUDIT_DAYS', 400),
-    orphanDays: read.integer('ORPHAN_DAYS', zeroRetention === 'all' ? 0 : 7),
+    auditDays: read.days('AUDIT_DAYS', 400),
+    orphanDays: read.days('ORPHAN_DAYS', zeroRetention === 'all' ? 0 : 7),
     trustClock: read.boolean('TRUST_CLOCK', false),
     database,
     objectKeys: readObjectKeys(read, problems),
@@ -285,7 +292,7 @@ function readStorage(
 
 function readJobs(read: EnvReader): Config['jobs'] {
   return {
-    maxAttempts: read.integer('JOB_MAX_ATTEMPTS', 3, { min: 1 }),
+    maxAttempts: read.integer('JOB_MAX_ATTEMPTS', 3, { min: 1, max: MAX_COUNT }),
     timeout: read.integer('JOB_TIMEOUT_S', 21_600, { max: MAX_TIMER_S }),
     queueTimeout: read.integer('QUEUE_TIMEOUT_S', 0),
     maxConcurrentPerAccount: read.integer('MAX_CONCURRENT_JOBS', 25, { min: 1 }),
@@ -305,7 +312,7 @@ function readHttp(read: EnvReader): Config['http'] {
     authHeaderNames: read.headerNames('AUTH_HEADER_NAMES', DEFAULT_AUTH_HEADER),
     requestIdHeaderNames: read.headerNames('REQUEST_ID_HEADER_NAMES', ''),
     maxJsonBytes: read.integer('MAX_JSON_BYTES', 1024 * 1024, { min: 1 }),
-    listMaxLimit: read.integer('LIST_MAX_LIMIT', 1000, { min: 1 }),
+    listMaxLimit: read.integer('LIST_MAX_LIMIT', 1000, { min: 1, max: MAX_COUNT }),
     listOmitMessages: read.boolean('LIST_OMIT_MESSAGES', false),
     maxPatchBytes: read.integer('MAX_PATCH_BYTES', 100_000, { min: 1 }),
     publicWsBaseUrl: read.url('PUBLIC_WS_BASE_URL', /^wss?:/, 'ws or wss'),

@@ -29,6 +29,6 @@ export function readDelivery(read: EnvReader): DeliveryConfig {
     webhooks: read.receivers('WEBHOOKS'),
     maxQueuedLive: read.integer('CALLBACK_MAX_QUEUED', 10_000, { min: 1 }),
     disableAfterDays: read.decimal('WEBHOOK_DISABLE_AFTER_DAYS', 5, { min: 0.01, max: 365 }),
-    logDays: read.integer('DELIVERY_LOG_DAYS', 30),
+    logDays: read.days('DELIVERY_LOG_DAYS', 30),
   }
 }

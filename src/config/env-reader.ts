@@ -29,6 +29,12 @@ function isSigningSecret(text: string): boolean {
 /** The longest time that a timer can wait, in seconds; one above it ends at once. */
 export const MAX_TIMER_S = Math.floor((2 ** 31 - 1) / 1000)
 
+/** The largest count that statements of PostgreSQL can hold and increase, as an `integer`. */
+export const MAX_COUNT = 1_000_000_000
+
+/** The most days before or after 1970 that a `Date` can hold. */
+const MAX_DAYS = 100_000_000
+
 type NumberBounds = { min?: number; max?: number }
 
 /**
@@ -67,6 +73,9 @@ export function createReader(env: Record<string, string | undefined>, problems: 
       if (value >= min && value <= max) return value
       problems.push(`STENO_${name} must be a number from ${min} to ${max}`)
       return fallback
+    },
+    days(name: string, fallback: number) {
+      return this.integer(name, fallback, { max: MAX_DAYS })
     },
     optionalInteger(name: string): number | undefined {
       return env[`STENO_${name}`] ? this.integer(name, 0) : undefined
