@@ -116,7 +116,7 @@ test('a failed start prints the reason', async (t) => {
   const { port } = busy.address() as { port: number }
   const folder = makeFolder(t)
   const file = join(folder, 'file')
-  writeFileSync(file, '')
+  writeFileSync(file, '', { mode: 0o700 })
   const cases: [env: Record<string, string>, message: RegExp][] = [
     [
       { STENO_PORT: String(port) },
@@ -126,6 +126,10 @@ test('a failed start prints the reason', async (t) => {
     [
       { STENO_MODELS_DIR: folder },
       /^steno serve: Cannot find the speech models in .* \(STENO_MODELS_DIR\): .*run 'npm run/m,
+    ],
+    [
+      { STENO_DATA_DIR: file },
+      /^steno serve: Cannot start: data folder \S+file cannot be written/m,
     ],
     [{ STENO_DATA_DIR: join(file, 'data') }, /^steno serve: Cannot start: data folder .* written/m],
     [

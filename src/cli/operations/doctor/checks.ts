@@ -128,7 +128,8 @@ export async function checkDataFolder({ storage }: Config): Promise<CheckResult>
   const { folder } = storage
   const existing = await nearestExisting(folder)
   try {
-    await access(existing, constants.W_OK | constants.X_OK)
+    // The slash rejects a file, even one that can be executed.
+    await access(`${existing}/`, constants.W_OK | constants.X_OK)
     if (existing !== folder) await tryCreating(existing, basename(folder))
   } catch {
     const text = `data folder ${folder} cannot be written`
