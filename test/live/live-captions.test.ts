@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test'
 import type { ApiCreatedShare, ApiSharedRecording } from '../../src/cli/client/api-types.ts'
 import { connect, type OpenedSession, openSession } from '../support/live/clients/live-client.ts'
 import { speech } from '../support/live/sessions/live-session-jobs.ts'
-import { call } from '../support/net/http-client.ts'
+import { call, sendRaw } from '../support/net/http-client.ts'
 import { OTHER_KEY, startServer, type TestServer } from '../support/server/start-server.ts'
 import { noPostgres, takeDatabase } from '../support/storage/databases/test-postgres.ts'
 import { makeFolder } from '../support/storage/test-storage.ts'
@@ -118,14 +118,17 @@ test('captions are forwarded from the node that runs the session', {
     const client = await connect(url)
     client.send(speech)
     await client.waitForType('transcript', ({ data }) => data.is_final)
+    // Another host in the first line of a request is not asked.
+    const lines = [`GET http://127.0.0.1:1/v2/live/${id}/captions HTTP/1.0`, 'host: localhost']
+    const raw = sendRaw(api, `${lines.join('\r\n')}\r\nx-service-key: ${api.key}\r\n\r\n`)
     const watching = await Promise.all([
       watch(`${api.url}/v2/live/${id}/captions`, api.key),
       watch(`${api.url}${link}/captions`),
     ])
     client.stop()
     await client.closed
-    for (const { body } of watching) {
-      const all = await body!
+    for (const body of [...watching.map(({ body }) => body!), raw]) {
+      const all = await body
       assert.match(all, /event: end\ndata: \{\}\n\n$/)
       assert.ok(captionsIn(all).some(({ is_final }) => is_final))
     }

@@ -9,7 +9,7 @@ import type { LiveCaption } from '../../../live/messages/caption-feed.ts'
 import { findNodeOfSession } from '../../../live/sessions/nodes/placement.ts'
 import { findJob, type Job } from '../../../storage/jobs/jobs.ts'
 import { clientAddressOf } from '../../auth/client-address.ts'
-import { FORWARDED_HEADER } from '../../routes/live/sockets/forward-socket.ts'
+import { FORWARDED_HEADER, targetAt } from '../../routes/live/sockets/forward-socket.ts'
 import { errorResponses } from '../../schemas/common/error.ts'
 import { Type } from '../../schemas/common/type.ts'
 
@@ -154,7 +154,7 @@ export class CaptionStreams {
     if (live.runs(jobId)) return undefined
     const node = await findNodeOfSession(storage.db, jobId)
     if (!node) return undefined
-    const target = new URL(raw.url ?? '/', node.url)
+    const target = targetAt(node.url, raw)
     const headers = {
       ...raw.headers,
       'x-forwarded-for': clientAddressOf(raw, config.http),

@@ -22,7 +22,7 @@ export function forwardSocket(
   { url, address }: { url: string; address: string },
 ): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>()
-  const target = new URL(request.url ?? '/', url)
+  const target = targetAt(url, request)
   const headers = {
     ...request.headers,
     'x-forwarded-for': address,
@@ -60,6 +60,16 @@ export function forwardSocket(
   })
   forwardedRequest.end()
   return promise
+}
+
+/**
+ * Returns the address of a request at the node `nodeUrl`. The request may name any host in front of
+ * its path, which is ignored.
+ */
+export function targetAt(nodeUrl: string, { url = '/' }: Pick<IncomingMessage, 'url'>): URL {
+  const target = new URL(nodeUrl)
+  const { pathname, search } = new URL(url, nodeUrl)
+  return Object.assign(target, { pathname, search })
 }
 
 /** Returns the head of a response as it was sent. */
