@@ -23,6 +23,7 @@ import { openStorage } from '../storage/storage.ts'
 import { LiveText } from '../text/live/live-text.ts'
 import { ResultBuilder } from '../text/result/result-builder.ts'
 import type { App } from './app-type.ts'
+import { checkNodeUrl } from './check-node-url.ts'
 import { openLanguageServices } from './language-services.ts'
 import { createModelStore } from './models/create-model-store.ts'
 import { createPullQueue } from './models/model-pulls.ts'
@@ -117,7 +118,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     await Promise.all([closeHttp(http, { drainMs }), jobs.drain(), live.drain()])
   })
 
-  http.addHook('onListen', () => storage.node.report({ url: nodeUrl(config, http) }))
+  http.addHook('onListen', () => reportUrl(config, { http, storage, log }))
   if (roles.includes('delivery')) await delivery.start()
   await jobs.start()
   await live.start()
@@ -135,6 +136,16 @@ function startSpeech(
     ...{ remote: remoteOptions(config, log), pulls: config.models.autoPull ? pulls : undefined },
     ...{ log, metrics, prepacks: roles.includes('worker') || roles.includes('live') },
   })
+}
+
+/** Shows other nodes the URL of this one, and checks it if they need it. */
+async function reportUrl(
+  config: Config,
+  { http, storage, log }: Pick<App, 'http' | 'storage' | 'log'>,
+): Promise<void> {
+  const url = nodeUrl(config, http)
+  await storage.node.report({ url })
+  if (storage.db.isShared && config.node.roles.includes('live')) void checkNodeUrl(url, log)
 }
 
 /**

@@ -8,6 +8,7 @@ import { defaultLiveParams } from '../../support/live/sessions/default-live-para
 import { jobOf, speech } from '../../support/live/sessions/live-session-jobs.ts'
 import { addLiveJob } from '../../support/live/sessions/test-live-jobs.ts'
 import { call } from '../../support/net/http-client.ts'
+import { captureLog } from '../../support/server/captured-log.ts'
 import { startServer } from '../../support/server/start-server.ts'
 import { noPostgres, takeDatabase } from '../../support/storage/databases/test-postgres.ts'
 import { makeFolder } from '../../support/storage/test-storage.ts'
@@ -44,6 +45,19 @@ describe('nodes of one database', { skip: noPostgres }, () => {
     } finally {
       await two.close()
     }
+  })
+
+  test('a live node reports an address at which it cannot be reached', async (t) => {
+    const { url } = await takeDatabase(t)
+    const env = { STENO_DATABASE_URL: url, STENO_NODE_URL: 'http://127.0.0.1:1' }
+    const { promise: reported, resolve } = Promise.withResolvers<void>()
+    const { log } = captureLog()
+    t.mock.method(log, 'warn', (_: object, message: string) => {
+      if (message === 'other nodes cannot forward live clients to this node') resolve()
+    })
+    const server = await startServer({ env, log })
+    t.after(() => server.close())
+    await reported
   })
 
   test('a node serves only the routes of its roles', async (t) => {
