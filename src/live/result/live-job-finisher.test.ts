@@ -7,7 +7,7 @@ import { createLog } from '../../observability/log.ts'
 import { findJob } from '../../storage/jobs/jobs.ts'
 import { readResult } from '../../storage/jobs/results.ts'
 import type { FinishedSession } from '../messages/closing-messages.ts'
-import { type ActiveSession, LiveJobFinisher } from './live-job-finisher.ts'
+import { type ActiveSession, LiveJobFinisher, untilStored } from './live-job-finisher.ts'
 
 const long = JSON.stringify({ text: 'x'.repeat(300_000) })
 
@@ -41,4 +41,19 @@ test('a session whose end got no database response is done with its result', asy
   assert.equal(status, 'done')
   assert.equal(await readResult(db, result!), long)
   assert.equal((await Array.fromAsync(db.objects.list())).flat().length, 1)
+})
+
+test('failed writes are tried again less and less often, up to a limit', async () => {
+  const times: number[] = []
+  async function store() {
+    times.push(performance.now())
+    if (times.length < 15) throw new Error('the store is full')
+  }
+  const { signal } = new AbortController()
+  const options = { signal, log: createLog('silent'), sessionId: 'one', retryMs: 2 }
+  await untilStored(store, options)
+  const pauses = times.slice(1).map((time, i) => time - times[i]!)
+  // A timer can fire up to one millisecond early.
+  assert.ok(pauses[3]! >= 15, `${pauses}`)
+  assert.ok(pauses.at(-1)! < 2 ** 14, `${pauses}`)
 })

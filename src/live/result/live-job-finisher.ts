@@ -23,7 +23,10 @@ import type { FinishedSession } from '../messages/closing-messages.ts'
 import { endMessage } from '../messages/lifecycle-messages.ts'
 import type { LiveParams } from '../request/live-params.ts'
 
-/** Failed writes to the database are retried after this time. */
+/**
+ * A failed write is tried again after this time. The time doubles with each failure, up to eight
+ * times as long.
+ */
 const RETRY_MS = 2000
 
 const sessionFailed: JobFailure = { code: 500, message: 'The session failed' }
@@ -208,22 +211,24 @@ async function keepAudio(
   return { size, duration, channels }
 }
 
+type StoreOptions = { signal: AbortSignal; log: Log; sessionId: string; retryMs?: number }
+
 /**
  * Calls `store` until it succeeds; rejects when aborted before that, or when the session no longer
  * owns its job.
  */
 export async function untilStored<T>(
   store: () => Promise<T>,
-  { signal, log, sessionId }: { signal: AbortSignal; log: Log; sessionId: string },
+  { signal, log, sessionId, retryMs = RETRY_MS }: StoreOptions,
 ): Promise<T> {
-  for (;;) {
+  for (let pauseMs = retryMs; ; pauseMs = Math.min(2 * pauseMs, 8 * retryMs)) {
     try {
       return await store()
     } catch (error) {
       if (error instanceof SessionLeaseLostError) throw error
       signal.throwIfAborted()
       log.error({ err: error, sessionId }, 'cannot store the end of a live session, retrying')
-      await delay(RETRY_MS, undefined, { signal })
+      await delay(pauseMs, undefined, { signal })
     }
   }
 }
