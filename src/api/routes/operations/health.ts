@@ -1,4 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { sql } from 'kysely'
 import type { App } from '../../../app/app-type.ts'
 import { AppError } from '../../../errors.ts'
 import { Type } from '../../schemas/common/type.ts'
@@ -20,7 +21,7 @@ const CHECK_TIMEOUT_MS = 15_000
  */
 export function healthRoutes({
   speech,
-  storage: { space, objects },
+  storage: { db, space, objects },
 }: Pick<App, 'speech' | 'storage'>): FastifyPluginAsyncTypebox {
   const checkReady = createReadiness(speech)
   return async (http) => {
@@ -37,9 +38,10 @@ export function healthRoutes({
       operationId: 'getReady',
       summary: 'Check whether the server accepts new work',
       description:
-        'Checks that the disk has space, and that the object store, if there is one, and a recognizer answer, at most every five seconds. Needs no key.',
+        'Checks that the disk has space, and that the database, the object store, if there is one, and a recognizer answer. Needs no key.',
     }
     http.get('/ready', { schema: ready }, async () => {
+      await sql`select 1`.execute(db.reader)
       await space.check()
       await objects.checkAvailable?.()
       await checkReady()
