@@ -240,9 +240,9 @@ function toNumber(text: string): number {
   return text.trim() ? Number(text) : Number.NaN
 }
 
-/** Returns whether `entry` is a switch, such as `true`, instead of a name. */
+/** Returns whether `entry` is a switch, such as `true` or `all`, instead of a name. */
 function isSwitch(entry: string): boolean {
-  return /^(true|false|yes|no)$/i.test(entry)
+  return /^(true|false|yes|no|on|off|all|none|\*)$/i.test(entry)
 }
 
 function isOrigin(text: string): boolean {
