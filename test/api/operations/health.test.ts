@@ -36,16 +36,19 @@ test('a server whose engine is unavailable is alive but not ready', async (t) =>
   assert.match(body.message, /no model is installed/)
 })
 
-test('a server that cannot reach its database is alive but not ready', async (t) => {
+test('a server that cannot reach a shared database is alive but not ready', async (t) => {
   const server = await startServer()
   t.after(() => server.close())
-  const executor = server.app.storage.db.reader.getExecutor()
+  const { db } = server.app.storage
+  Object.assign(db, { isShared: true })
+  const executor = db.reader.getExecutor()
   const query = t.mock.method(executor, 'executeQuery', async () => {
     throw new AppError('database_unavailable')
   })
   assert.equal((await call(server, '/health')).status, 200)
   const { status, body } = await call<ErrorBody>(server, '/ready')
   query.mock.restore()
+  Object.assign(db, { isShared: false })
   assert.deepEqual([status, body.message], [503, 'Cannot reach the database'])
 })
 

@@ -38,10 +38,10 @@ export function healthRoutes({
       operationId: 'getReady',
       summary: 'Check whether the server accepts new work',
       description:
-        'Checks that the disk has space, and that the database, the object store, if there is one, and a recognizer answer. Needs no key.',
+        'Checks that the disk has space, and that a shared database and an object store, if there are any, and a recognizer answer. Needs no key.',
     }
     http.get('/ready', { schema: ready }, async () => {
-      await sql`select 1`.execute(db.reader)
+      if (db.isShared) await sql`select 1`.execute(db.reader)
       await space.check()
       await objects.checkAvailable?.()
       await checkReady()
