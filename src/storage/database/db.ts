@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import type { ObjectDeletions } from '../objects/object-deletions.ts'
 import type { ObjectStore } from '../objects/object-store.ts'
 import type { Dialect } from './dialect.ts'
@@ -90,4 +90,12 @@ export async function withLock<T>(db: Db, name: string, work: (tx: Db) => Promis
     await tx.dialect.lock?.(tx, name)
     return work(tx)
   })
+}
+
+/**
+ * Throws unless a database that several nodes share responds. That of a data folder is not asked: a
+ * busy reader would delay the answer.
+ */
+export async function checkSharedDatabase(db: Pick<Db, 'isShared' | 'reader'>): Promise<void> {
+  if (db.isShared) await sql`select 1`.execute(db.reader)
 }

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { sql } from 'kysely'
 import type { App } from '../../../app/app-type.ts'
 import { AppError } from '../../../errors.ts'
+import { checkSharedDatabase } from '../../../storage/database/db.ts'
 import { Type } from '../../schemas/common/type.ts'
 import { OneOf } from '../../schemas/common/values.ts'
 
@@ -17,7 +17,8 @@ const CHECK_TIMEOUT_MS = 15_000
 
 /**
  * Reports whether the process is alive, and whether it accepts work, which means that it has disk
- * space and can recognize speech. Neither route needs a key.
+ * space, reaches what it shares with other nodes and can recognize speech. Neither route needs a
+ * key.
  */
 export function healthRoutes({
   speech,
@@ -38,10 +39,10 @@ export function healthRoutes({
       operationId: 'getReady',
       summary: 'Check whether the server accepts new work',
       description:
-        'Checks that the disk has space, and that a shared database and an object store, if there are any, and a recognizer answer. Needs no key.',
+        'Checks that the disk has space, and that a recognizer answers, and so do a shared database and an object store if there are any. Needs no key.',
     }
     http.get('/ready', { schema: ready }, async () => {
-      if (db.isShared) await sql`select 1`.execute(db.reader)
+      await checkSharedDatabase(db)
       await space.check()
       await objects.checkAvailable?.()
       await checkReady()
