@@ -317,7 +317,7 @@ export class LiveSession {
       log: this.#log,
       readLog: () => store.readLines(),
       diarize: this.#diarize,
-      ...{ text, services, resultFormat: resultFormat },
+      ...{ text, services, resultFormat },
       onSent: () => {
         this.#hasLastMessages = true
       },

@@ -169,7 +169,7 @@ export class SupervisedWorker<Message> {
     if (instance.ending) return
     if (instance.state !== 'loading') {
       const response = instance.task?.receive(message)
-      if (response !== undefined) this.#settle(instance, { response: response })
+      if (response !== undefined) this.#settle(instance, { response })
       return
     }
     const { isReady, onReady } = this.#options.loading!

@@ -77,7 +77,7 @@ export function startRecognizers(options: SpeechEngineOptions) {
     return liveRemote
   }
   return {
-    ...{ start, pool, batchingRunner: batchingRunner, modelPools, remote, available, translators },
+    ...{ start, pool, batchingRunner, modelPools, remote, available, translators },
     ...{ isBundled, processesOf, liveProcessesOf },
   }
 }

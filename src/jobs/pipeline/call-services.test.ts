@@ -119,7 +119,7 @@ test('aborts and storage errors are not failures of an add-on', async () => {
     append: () => Promise.reject(new Error('disk full')),
   }
   const { signal } = new AbortController()
-  const full = { ...options, signal, responses: responses }
+  const full = { ...options, signal, responses }
   await assert.rejects(callServices(echo().services, [ask('one', 'a')], full), /disk full/)
   const inParts: Services = {
     addOns: {},

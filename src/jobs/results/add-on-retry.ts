@@ -91,7 +91,7 @@ async function runRetry(
   if (retried.outcome !== 'prepared') return retried
   const [serviceResponses] = await callServices(services!, [retried.prepared], {
     ...options,
-    responses: responses,
+    responses,
     log,
   })
   const merged = await resultBuilder.retry({ ...retry, served, serviceResponses }, options)

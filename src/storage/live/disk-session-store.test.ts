@@ -67,7 +67,7 @@ async function assertWhole(store: DiskSessionStore, count?: number): Promise<num
 
 testSessionStore('disk session store', async (t) => {
   const { folder, store } = await makeSession(t)
-  return { store: store, reopen: () => reopen(t, folder) }
+  return { store, reopen: () => reopen(t, folder) }
 })
 
 test('the audio file has space for a header at its start', async (t) => {

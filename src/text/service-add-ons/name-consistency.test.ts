@@ -14,7 +14,7 @@ function say(language: string, ...texts: string[]) {
 }
 
 function answered(...responses: unknown[]): ServiceResponses {
-  return { name: 'name_consistency', seconds: 0, responses: responses }
+  return { name: 'name_consistency', seconds: 0, responses }
 }
 
 function apply(transcript: ReturnType<typeof say>, given?: ServiceResponses) {

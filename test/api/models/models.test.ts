@@ -42,7 +42,7 @@ async function install(folder: string): Promise<void> {
   }
   const { signal } = new AbortController()
   const conversions = { whisper: () => assert.fail('nothing to convert') }
-  await installModel(folder, { model: model, obtain }, { conversions, signal, onStep() {} })
+  await installModel(folder, { model, obtain }, { conversions, signal, onStep() {} })
 }
 
 async function start(t: TestContext) {

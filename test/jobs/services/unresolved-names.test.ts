@@ -58,7 +58,7 @@ test('unresolvable names of an account delay no fetch, job or callback of anothe
   t.after(() => sender.close())
   const url = `http://good.example:${new URL(receiver.url).port}/`
   const delivery = { id: 'a', account: OTHER, method: 'POST', url } as const
-  const body = { bytes: 0, chunks: async function* () {} }
+  const body = { bytes: 0, async *chunks() {} }
   const { status } = await sender.send({ delivery, body, secrets: [], signal })
   assert.equal(status, 200)
 

@@ -36,7 +36,7 @@ export async function openDenoisedSamples(audio: LiveAudio, from: number): Promi
     closePass()
     const denoisers = audio.channels.map(() => createDenoiser(openFilter()))
     const input = Math.max(0, block * BLOCK - LEAD)
-    pass = { block, denoisers: denoisers, input, output: input, isFlushed: false }
+    pass = { block, denoisers, input, output: input, isFlushed: false }
     return pass
   }
 
