@@ -115,7 +115,7 @@ const checks = {
     const delivery = { id: ID, account: 'acme', method: 'POST' as const, url: receiver }
     const body = {
       bytes: 2,
-      chunks: async function* () {
+      async *chunks() {
         yield Buffer.from('{}')
       },
     }
