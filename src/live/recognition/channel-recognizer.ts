@@ -23,7 +23,8 @@ import {
   type UtteranceSegments,
 } from './endpointing/utterance-segments.ts'
 import type { RecognizedFinal } from './events/channel-events.ts'
-import { allowsSpeculativeFinals, partialIntervalFactor } from './load/load-shedding.ts'
+import { allowsSpeculativeFinals } from './load/load-shedding.ts'
+import { PartialSchedule } from './load/partial-schedule.ts'
 import { type SettledWords, settleWords, windowOf } from './partial-window.ts'
 import { PrecedingFinals } from './preceding-finals.ts'
 import { retryEngineCall } from './retry-engine-call.ts'
@@ -31,10 +32,6 @@ import { retryEngineCall } from './retry-engine-call.ts'
 /** An utterance whose final is pending, and its number in the `FinalOrder`. */
 export type OrderedUtterance = { sequence: number; utterance: PendingUtterance }
 
-/** An utterance with fewer frames than this yields no useful partial. */
-const FIRST_PARTIAL_FRAMES = 8
-/** Partials take at most a third of the time: they must not delay finals. */
-const PARTIAL_SHARE = 3
 /** With more pending finals, the channel waits, because VAD is faster than recognition. */
 const MAX_PENDING_FINALS = 8
 /** After this many failures, a final is requested without its embedding, a possible cause. */
@@ -69,11 +66,12 @@ export class ChannelRecognizer {
   #speculative: SpeculativeFinal | undefined
   #partial: AbortController | undefined
   #lastPartial: LastPartial | undefined
-  #nextPartialAt = 0
+  readonly #partialSchedule: PartialSchedule
 
   constructor(options: ChannelOptions, from: ChannelState) {
     this.#options = options
     this.#endpointer = from.endpoint
+    this.#partialSchedule = new PartialSchedule(options.partialIntervalMs)
     this.#lastEnd = from.after
     this.#lastSent = from.lastWord
     this.#sentLanguage = from.language ?? null
@@ -134,10 +132,10 @@ export class ChannelRecognizer {
    */
   async partial({ isLowPriority }: { isLowPriority: boolean }): Promise<void> {
     const { phase, from, frame, lastSpeech } = this.#endpointer
-    if (phase !== 'speaking' || from === null || frame - from < FIRST_PARTIAL_FRAMES) return
+    if (phase !== 'speaking' || from === null) return
     if (this.#partial || this.#partialBefore?.lastSpeech === lastSpeech) return
     if (isLowPriority && this.#pendingFinals.length > 0) return
-    if (performance.now() < this.#nextPartialAt) return
+    if (!this.#partialSchedule.isDue(performance.now(), { frames: frame - from })) return
     const stop = new AbortController()
     this.#partial = stop
     try {
@@ -182,7 +180,7 @@ export class ChannelRecognizer {
     )
     const now = performance.now()
     this.#options.onWork((now - startedAt) / 1000)
-    this.#postponePartial(startedAt + PARTIAL_SHARE * (now - startedAt))
+    this.#partialSchedule.recognized({ startedAt, now })
     if (stop.aborted) return
     const span = { start: frameTime(from), end: frameTime(frame) }
     const settledWords = before?.settled?.words ?? []
@@ -201,9 +199,7 @@ export class ChannelRecognizer {
       lastSpeech: window.end < segment.end ? -1 : lastSpeech,
     }
     if (text === '' && !before?.text) return // No words yet: the next partial is due at once.
-    this.#postponePartial(
-      now + this.#options.partialIntervalMs * partialIntervalFactor(engine.load),
-    )
+    this.#partialSchedule.foundWords(now, { load: engine.load })
     if (newWords.length === 0 || text === before?.text) return
     while (this.#pendingFinals.length > 0) await this.#options.order.tail
     if (stop.aborted) return
@@ -212,10 +208,6 @@ export class ChannelRecognizer {
     if (ownWords.length === 0) return
     const view = viewLiveUtterance({ ...spoken, words: ownWords }, span)
     this.#options.emit({ type: 'partial', channel, number, view, begunAt: startedAt })
-  }
-
-  #postponePartial(until: number): void {
-    this.#nextPartialAt = Math.max(this.#nextPartialAt, until)
   }
 
   /** The language of the last utterance, whose model is the best guess for the next one. */
@@ -251,7 +243,7 @@ export class ChannelRecognizer {
   #end(span: UtteranceSpan, isLowPriority: boolean): void {
     this.#partial?.abort()
     this.#partial = undefined
-    this.#nextPartialAt = 0 // The first partial of the next utterance is due at once.
+    this.#partialSchedule.utteranceEnded()
     const speculative = this.#speculative
     this.#speculative = undefined
     const isSame =

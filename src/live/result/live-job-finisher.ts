@@ -1,6 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { AudioFormat } from '../../audio/audio-format.ts'
-import { wavHeader } from '../../audio/containers/wav-header.ts'
 import { wallNow } from '../../clock.ts'
 import type { Log } from '../../observability/log.ts'
 import { type Metrics, outcomeOf } from '../../observability/metrics.ts'
@@ -8,13 +6,8 @@ import type { LiveCallback } from '../../storage/deliveries/queue-deliveries.ts'
 import { hasFinished, type JobFailure } from '../../storage/jobs/finish-job.ts'
 import type { Lease } from '../../storage/jobs/queue/lease.ts'
 import { commitOrDelete, deleteResultObject, storeResultText } from '../../storage/jobs/results.ts'
-import { type DiskSessionStore, storeRecording } from '../../storage/live/disk-session-store.ts'
-import {
-  failLiveJob,
-  finishLiveJob,
-  type LiveJob,
-  type RecordedAudio,
-} from '../../storage/live/live-jobs.ts'
+import type { DiskSessionStore } from '../../storage/live/disk-session-store.ts'
+import { failLiveJob, finishLiveJob, type LiveJob } from '../../storage/live/live-jobs.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { roundTo } from '../../transcript/rounding.ts'
 import { type CallbackFeed, dropBodies } from '../callbacks/callback-feed.ts'
@@ -22,6 +15,7 @@ import { formatOf, secondsOfAudio } from '../input/session-format.ts'
 import type { FinishedSession } from '../messages/closing-messages.ts'
 import { endMessage } from '../messages/lifecycle-messages.ts'
 import type { LiveParams } from '../request/live-params.ts'
+import { keepAudio } from './keep-audio.ts'
 
 /**
  * A failed write is tried again after this time. The time doubles with each failure, up to eight
@@ -183,32 +177,6 @@ export async function failRecorded(
   const audio = store && { job, store, epoch: only?.epoch, format, audioBytes, duration }
   const file = audio && (await keepAudio(objects, audio))
   return failLiveJob(db, job.id, { failure, file, at: wallNow(), endMessage, only })
-}
-
-type RecordingToKeep = {
-  job: LiveJob
-  store: DiskSessionStore
-  epoch: number | undefined
-  format: AudioFormat
-  audioBytes: number
-  duration: number
-}
-
-/**
- * Stores the audio as the file of its job, unless the account keeps no data; undefined when there
- * is no audio.
- */
-async function keepAudio(
-  objects: Storage['objects'],
-  { job, store, epoch, format, audioBytes, duration }: RecordingToKeep,
-): Promise<RecordedAudio | undefined> {
-  if (audioBytes === 0) return undefined
-  const { channels } = format
-  // Recognized audio counts as used, even if it is not kept.
-  if (job.zeroRetention) return { size: 0, duration, channels }
-  const header = wavHeader(format, audioBytes)
-  const { size } = await storeRecording(store, objects, { id: job.fileId, epoch, header })
-  return { size, duration, channels }
 }
 
 type StoreOptions = { signal: AbortSignal; log: Log; sessionId: string; retryMs?: number }
