@@ -92,6 +92,13 @@ test('a text without segments is spread over the audio', () => {
   assert.deepEqual(wordsOf({ text: 'aa bb' }, 4), ['aa 0-2', 'bb 2-4'])
 })
 
+test('a text in a script without spaces is spread by its characters', () => {
+  assert.deepEqual(wordsOf({ text: '他说：「你好。」 OK 한국어 다' }, 6), [
+    ...['他 0-0.43', '说： 0.43-1.29', '「你 1.29-2.14', '好。」 2.14-3.43', 'OK 3.43-4.29'],
+    ...['한국어 4.29-5.57', '다 5.57-6'],
+  ])
+})
+
 test('words nested in segments are read with their probabilities', () => {
   const words = [{ word: ' hi', start: 0, end: 1, probability: 0.3 }]
   const response = parseProviderResponse(

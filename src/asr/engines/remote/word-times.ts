@@ -1,3 +1,4 @@
+import { splitWords } from '../../recognition/word-times/group-letters.ts'
 import {
   extendShortWords,
   MIN_WORD_SECONDS,
@@ -45,8 +46,7 @@ export function interpolateWordTimes(
   { text, start, end }: TimedText,
   seconds: number,
 ): TimedText[] {
-  const texts = text.split(/\s+/).filter((word) => word !== '')
-  return clampTimes(spread(texts, start, end), seconds)
+  return clampTimes(spread(splitWords(text), start, end), seconds)
 }
 
 function spread(texts: readonly string[], start: number, end: number): TimedText[] {

@@ -1,15 +1,10 @@
 import type { Word } from '../../../transcript/transcript.ts'
+import { groupLetters, SPOKEN } from '../../recognition/word-times/group-letters.ts'
 import type { SherpaText } from './sherpa-protocol.ts'
 
 /** A word, and the last of its tokens. */
 export type SherpaWord = Word & { lastToken: number }
 
-/** Scripts that are written without spaces between words: each character counts as a word. */
-const UNSPACED =
-  /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
-const SPOKEN = /[\p{L}\p{N}]/u
-/** Signs that belong to the character before them. */
-const ATTACHED = /^[\p{M}ー]/u
 /** A byte of a character that is no token of its own. */
 const BYTE = /^<0x([0-9A-F]{2})>$/
 
@@ -102,27 +97,6 @@ function timedLetters({ text, tokens }: Pick<SherpaText, 'text' | 'tokens'>): Le
 
 function withoutSpaces(text: string): string {
   return text.replace(/\s/g, '')
-}
-
-/** Groups characters into words, without the spaces between them. */
-function groupLetters(letters: readonly Letter[]): Letter[][] {
-  const groups: Letter[][] = []
-  let isOpen = false
-  for (const letter of letters) {
-    if (/^\s$/.test(letter.letter)) {
-      isOpen = false
-      continue
-    }
-    const previous = groups.at(-1)
-    const before = previous?.at(-1)?.letter ?? ''
-    const isPart = previous && (isOpen || ATTACHED.test(letter.letter))
-    const startsWord =
-      UNSPACED.test(letter.letter) || (UNSPACED.test(before) && SPOKEN.test(letter.letter))
-    if (isPart && (!startsWord || ATTACHED.test(letter.letter))) previous.push(letter)
-    else groups.push([letter])
-    isOpen = true
-  }
-  return groups
 }
 
 /** Returns when each token ends, in seconds. */
