@@ -309,7 +309,7 @@ export const texts = {
     question: 'What was said',
     submit: 'Search',
     phrase: 'Exactly in this order',
-    hint: 'Finds all words in one sentence, in any form. Use “words in quotes” for this order, -word to exclude a word, and word* for the beginning of a word.',
+    hint: 'Finds utterances that contain all words, in any form. Use “words in quotes” for this order, -word to exclude a word, and word* for the beginning of a word.',
     filters: 'Filters',
     language: 'Language',
     speaker: 'Speaker',

@@ -20,7 +20,7 @@ import { signInRoutes } from './routes/accounts/sign-in.ts'
 import { usageRoutes } from './routes/accounts/usage.ts'
 import { addRoutes } from './routes/add-routes.ts'
 import { addOnRetryRoute } from './routes/jobs/add-on-retry.ts'
-import { transcriptionRoutes } from './routes/jobs/deprecated-transcription.ts'
+import { deprecatedTranscriptionRoutes } from './routes/jobs/deprecated-transcription.ts'
 import { fileRoutes } from './routes/jobs/files.ts'
 import { preRecordedRoutes } from './routes/jobs/pre-recorded-routes.ts'
 import { uploadRoutes } from './routes/jobs/upload.ts'
@@ -132,7 +132,7 @@ async function registerApi(
     await addRoutes(guarded, fileRoutes(app), preRecordedRoutes(app))
     await guarded.register(addOnRetryRoute(app))
     await addRoutes(guarded, liveRoutes(app), captionRoutes(app, app.captions))
-    await guarded.register(transcriptionRoutes(app))
+    await guarded.register(deprecatedTranscriptionRoutes(app))
     await addRoutes(guarded, deliveryRoutes(app), resendingRoutes(app))
     await guarded.register(endpointRoutes(app))
     await addRoutes(

@@ -108,7 +108,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   })
   resources.defer(() => jobs.close())
 
-  const onResultDelivered = (job: JobRef) => jobs.service.markResultRead(job)
+  const onResultDelivered = (job: JobRef) => jobs.service.markResultDelivered(job)
   const live = new LiveService({ ...base, liveText, services, onEvents, onResultDelivered })
   const models = createModelStore({ config, pulls })
   const http = await createHttp({ ...base, models, delivery, jobs, live })

@@ -6,9 +6,9 @@ import { MAX_CHANNELS } from './audio-limits.ts'
 import { channelFile } from './channels/channel-files.ts'
 import { decodedKey, takeDecoded, writeDecoded } from './decoder/decoded-cache.ts'
 import { runDecoder } from './decoder/decoder-client.ts'
-import { MAX_WAITING } from './decoder/decoder-limits.ts'
+import { MAX_WAITING_FILES } from './decoder/decoder-limits.ts'
 import type { DecodedMedia, DecodedSamples } from './decoder/decoder-messages.ts'
-import { decodeShortFile, isSmall, MAX_SECONDS } from './decoder/decoder-pool.ts'
+import { decodeShortFile, isShortFile, MAX_SHORT_SECONDS } from './decoder/decoder-pool.ts'
 import { SAMPLE_RATE } from './pcm.ts'
 import type { MediaOptions } from './probe-media.ts'
 
@@ -28,15 +28,20 @@ const cores = availableParallelism()
  * Limits concurrent decoders to the cores, since each keeps one busy. The job slots, which accounts
  * share, decide who decodes.
  */
-const decoding = createFairSemaphore({ total: cores, perAccount: cores, maxWaiting: MAX_WAITING })
+const withDecodeSlot = createFairSemaphore({
+  total: cores,
+  perAccount: cores,
+  maxWaiting: MAX_WAITING_FILES,
+})
 /** Decodes a short file in a process that has read other files; undefined if there is none. */
 async function decodeShort(
   file: string,
   { nameHint, signal, account = '', maxSeconds, seconds }: DecodeMediaOptions,
 ): Promise<DecodedSamples | undefined> {
-  if (account === '' || (seconds ?? Infinity) > MAX_SECONDS || !(await isSmall(file))) return
+  if (account === '' || (seconds ?? Infinity) > MAX_SHORT_SECONDS || !(await isShortFile(file)))
+    return
   const read = () => decodeShortFile(file, { nameHint, maxSeconds, account, signal })
-  return (await decoding(read, { account, signal }))?.decoded
+  return (await withDecodeSlot(read, { account, signal }))?.decoded
 }
 
 /**
@@ -66,7 +71,7 @@ export async function decodeMedia(
       }
     }
     const decode = () => runDecoder(request, { signal, onProgress })
-    const media = await decoding(decode, { account, signal })
+    const media = await withDecodeSlot(decode, { account, signal })
     onProgress?.(1)
     return media
   } catch (error) {

@@ -3,9 +3,9 @@ import { AppError } from '../errors.ts'
 import { createFairSemaphore } from '../workers/fair-semaphore.ts'
 import { decodedKey, keepDecoded } from './decoder/decoded-cache.ts'
 import { runDecoder } from './decoder/decoder-client.ts'
-import { MAX_WAITING } from './decoder/decoder-limits.ts'
+import { MAX_WAITING_FILES } from './decoder/decoder-limits.ts'
 import type { MediaInfo, ProbeRequest } from './decoder/decoder-messages.ts'
-import { decodeShortFile, isSmall } from './decoder/decoder-pool.ts'
+import { decodeShortFile, isShortFile } from './decoder/decoder-pool.ts'
 
 /** The hints about a file, and the signal that cancels the work. */
 export type MediaOptions = {
@@ -39,10 +39,10 @@ const RETRY_AFTER = 10
  * another account: no account has more than half of the slots.
  */
 const probeSlots = Math.max(2, availableParallelism())
-const probing = createFairSemaphore({
+const withProbeSlot = createFairSemaphore({
   total: probeSlots,
   perAccount: Math.floor(probeSlots / 2),
-  maxWaiting: MAX_WAITING,
+  maxWaiting: MAX_WAITING_FILES,
 })
 
 /**
@@ -55,12 +55,17 @@ export function probeMedia(file: string, options: ProbeMediaOptions): Promise<Me
   const { nameHint, signal, account = '', maxSeconds, failsWhenBusy = false } = options
   const probe = async () => {
     const short = { nameHint, maxSeconds, account, signal }
-    const media = account !== '' && (await isSmall(file)) && (await decodeShortFile(file, short))
+    const media =
+      account !== '' && (await isShortFile(file)) && (await decodeShortFile(file, short))
     if (!media) return probeInOwnProcess({ task: 'probe', file, nameHint, maxSeconds }, signal)
     if (media.decoded) keepDecoded(decodedKey(file, nameHint), media.decoded)
     return media.info
   }
-  return probing(probe, { account, signal, whenFull: failsWhenBusy ? tooManyUploads : undefined })
+  return withProbeSlot(probe, {
+    account,
+    signal,
+    whenFull: failsWhenBusy ? tooManyUploads : undefined,
+  })
 }
 
 /**
@@ -78,6 +83,6 @@ async function probeInOwnProcess(request: ProbeRequest, signal: AbortSignal): Pr
 }
 
 function tooManyUploads(): AppError {
-  const detail = `${MAX_WAITING} uploads of the account wait to be looked into`
+  const detail = `${MAX_WAITING_FILES} uploads of the account wait to be looked into`
   return new AppError('too_many_uploads', detail, { retryAfter: RETRY_AFTER })
 }

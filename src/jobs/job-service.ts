@@ -128,7 +128,7 @@ export class JobService {
     const creation = await this.#create(job, { maxQueued, maxSecondsPerMonth, idempotency })
     if (creation === 'refused') throw await this.#refusalOf({ account, fileId, maxQueued })
     this.#options.onEvents?.()
-    this.#options.runner?.wake({ account, isFetched: fileId !== null })
+    this.#options.runner?.wake({ account, hasRecording: fileId !== null })
     this.#deps.db.jobNotifier?.notify()
     // A concurrent request with the same idempotency key may have created the job.
     return { id: creation === 'created' ? id : jobOfSameRequest(creation, idempotency!) }
@@ -218,7 +218,7 @@ export class JobService {
   /**
    * Records that the account has read the whole result of an ended zero-retention job.
    */
-  async markResultRead(job: Pick<JobRef, 'id' | 'account'>): Promise<void> {
+  async markResultDelivered(job: Pick<JobRef, 'id' | 'account'>): Promise<void> {
     const { db, log } = this.#deps
     try {
       if (await markResultDelivered(db, job, { at: wallNow() }))

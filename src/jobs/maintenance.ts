@@ -17,7 +17,7 @@ import { deleteUnusedRecordings } from '../storage/recordings/recordings.ts'
 /** How often maintenance looks for expired data. */
 const INTERVAL_MS = 60_000
 /** How often orphans are deleted: checking them one by one takes long. */
-const ORPHANS_MS = 3_600_000
+const ORPHANS_INTERVAL_MS = 3_600_000
 
 /**
  * Maximum jobs and maximum uploads that one pass deletes: more than end in a minute, and few enough
@@ -93,7 +93,7 @@ async function deleteOldOrphans(
   state: MaintenanceState,
 ): Promise<void> {
   const now = wallNow()
-  if (Math.abs(now - state.orphansAt) < ORPHANS_MS) return
+  if (Math.abs(now - state.orphansAt) < ORPHANS_INTERVAL_MS) return
   state.orphansAt = now
   const removed = await orphans?.deleteBefore(now - orphanDays * DAY_MS, { signal })
   if (removed) log.info({ removed }, 'deleted expired orphaned objects')

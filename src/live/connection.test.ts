@@ -7,7 +7,7 @@ function open() {
   const connection = new Connection({
     isResumed: false,
     onFrame: (data) => received.push(`frame ${data.length}`),
-    onAcknowledged: (number) => received.push(`seen ${number}`),
+    onConfirmed: (number) => received.push(`seen ${number}`),
     onLost: (code) => received.push(`lost ${code}`),
     whenReadable: () => undefined,
   })
@@ -57,13 +57,13 @@ test('numbered messages are kept until they are confirmed', () => {
   for (let number = 1; number <= 3; number++)
     connection.push(message(`m${number}`, { sequence: number }))
   connection.push(message('ack'))
-  connection.markDelivered(2)
+  connection.markConfirmed(2)
   assert.deepEqual(received, ['seen 2'])
   assert.deepEqual(
-    connection.takeUnacknowledged().map(({ text }) => text),
+    connection.takeUnconfirmed().map(({ text }) => text),
     ['m3'],
   )
-  assert.deepEqual(connection.takeUnacknowledged(), [])
+  assert.deepEqual(connection.takeUnconfirmed(), [])
 })
 
 test('a slow client receives no partials', async () => {
@@ -81,7 +81,7 @@ test('a client that reads nothing is closed with 1013 and keeps undelivered mess
   connection.push(message('one more', { sequence: 2 }))
   assert.equal(connection.closeCode, 1013)
   assert.deepEqual(await drain(connection), [])
-  assert.equal(connection.takeUnacknowledged().length, 2)
+  assert.equal(connection.takeUnconfirmed().length, 2)
 })
 
 test('the last messages of a session are sent however long they are', async () => {
@@ -114,7 +114,7 @@ test('numbered messages are kept after the server has ended the connection', () 
   connection.push(message('too late for this one', { sequence: 1 }))
   connection.push(message('an ack'))
   assert.deepEqual(
-    connection.takeUnacknowledged().map(({ text }) => text),
+    connection.takeUnconfirmed().map(({ text }) => text),
     ['too late for this one'],
   )
 })

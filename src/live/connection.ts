@@ -39,7 +39,7 @@ const BUSY_BYTES = 256 * 1024
 const MAX_WAITING_BYTES = 8 * 1024 * 1024
 
 /** The callbacks and properties of a connection. */
-export type ConnectionHandlers = {
+export type ConnectionOptions = {
   /** The account that owns the session. */
   account?: string | undefined
   /**
@@ -51,7 +51,7 @@ export type ConnectionHandlers = {
   isResumed: boolean
   onFrame(data: Uint8Array, isBinary: boolean): void
   /** Called when the client has every message up to this number. */
-  onAcknowledged(number: number): void
+  onConfirmed(number: number): void
   /** Called when the connection is lost; `code` is that of the side that closed it. */
   onLost(code: number): void
   /** Called when the client has read everything and answered the end of the session. */
@@ -66,17 +66,17 @@ export type ConnectionHandlers = {
  * with `closeCode`.
  */
 export class Connection {
-  readonly #handlers: ConnectionHandlers
+  readonly #handlers: ConnectionOptions
   /** Messages that the client missed: they are sent before the new ones and have no size limit. */
   #replayed: OutgoingMessage[] = []
   #waiting: OutgoingMessage[] = []
   #bytes = 0
   /** Messages that must arrive and that the client has not confirmed, by ascending number. */
-  #unacknowledged: OutgoingMessage[] = []
+  #unconfirmed: OutgoingMessage[] = []
   #wake: (() => void) | undefined
   #closeCode: number | undefined
 
-  constructor(handlers: ConnectionHandlers) {
+  constructor(handlers: ConnectionOptions) {
     this.#handlers = handlers
   }
 
@@ -110,16 +110,16 @@ export class Connection {
   /**
    * Records that the client answered something sent after the message with this sequence number.
    */
-  markDelivered(number: number): void {
+  markConfirmed(number: number): void {
     const { unread = unbounded } = this.#handlers
-    let acknowledgedCount = 0
-    for (const message of this.#unacknowledged) {
+    let confirmedCount = 0
+    for (const message of this.#unconfirmed) {
       if (message.sequence! > number) break
       unread.add(-messageMemory(message))
-      acknowledgedCount++
+      confirmedCount++
     }
-    this.#unacknowledged.splice(0, acknowledgedCount)
-    this.#handlers.onAcknowledged(number)
+    this.#unconfirmed.splice(0, confirmedCount)
+    this.#handlers.onConfirmed(number)
   }
 
   /**
@@ -127,25 +127,25 @@ export class Connection {
    * closed it.
    */
   socketClosed(code: number): void {
-    const reason = this.#closeCode ?? code
+    const lostCode = this.#closeCode ?? code
     // Without a response the socket reports 1006.
     const isFinished = sessionEndCodes.has(this.#closeCode) && code !== 1006
     this.#dropWaiting()
     this.end(code)
-    this.#handlers.onLost(reason)
+    this.#handlers.onLost(lostCode)
     if (isFinished) this.#handlers.onFinished?.()
   }
 
   /** Queues the messages that the client missed while it was disconnected. */
   replay(messages: readonly OutgoingMessage[]): void {
-    this.#unacknowledged.push(...messages)
+    this.#unconfirmed.push(...messages)
     this.#replayed.push(...messages)
     this.#wake?.()
   }
 
   push(message: OutgoingMessage): void {
     // The message is kept even after the end: until the socket is closed, nothing else stores it.
-    if (message.sequence !== undefined) this.#unacknowledged.push(message)
+    if (message.sequence !== undefined) this.#unconfirmed.push(message)
     if (this.#closeCode !== undefined) return
     if (message.isPartial && this.#bytes > BUSY_BYTES) return
     const { unread = unbounded } = this.#handlers
@@ -180,10 +180,10 @@ export class Connection {
   }
 
   /** Returns the messages that the client may not have, for its next connection. */
-  takeUnacknowledged(): OutgoingMessage[] {
-    const unacknowledged = this.#unacknowledged
-    this.#unacknowledged = []
-    return unacknowledged
+  takeUnconfirmed(): OutgoingMessage[] {
+    const unconfirmed = this.#unconfirmed
+    this.#unconfirmed = []
+    return unconfirmed
   }
 
   /** Yields messages in order, until the connection ends. */

@@ -119,7 +119,7 @@ export class LiveService {
     const timeoutMs = options.config.live.connectTimeout * 1000
     this.#connectTimeouts = new ConnectTimeouts({
       timeoutMs,
-      onLate: (id) => void this.#failUnconnected(id),
+      onTimeout: (id) => void this.#failUnconnected(id),
     })
   }
 

@@ -130,7 +130,7 @@ export function createComponents(
     sent: earlier?.sent ?? nothingSent(),
     seconds: () => audioInput.seconds,
   })
-  const wantsPartials = () => outbox.isWanted(partialHead)
+  const wantsPartials = () => outbox.hasReceiverNow(partialHead)
   const recognition = createRecognition(options, { wantsPartials, warn, log, signal })
   const diarize = () => {
     return diarizeSession({

@@ -82,7 +82,7 @@ export class LiveSession {
   #state: SessionState = 'open'
   #stopReason: StopReason | undefined
   /** The close code with which further clients are refused. */
-  #refusal: number | undefined
+  #refusalCode: number | undefined
   #wasConnected: boolean
   readonly #clientInput: ClientInput
   /** Whether the last messages are built: no other message can be sent any more. */
@@ -168,12 +168,12 @@ export class LiveSession {
   }
 
   async #connect({ offset, requestId, address }: ConnectOptions): Promise<Connection | number> {
-    if (this.#refusal) return this.#refusal
+    if (this.#refusalCode) return this.#refusalCode
     this.#outbox.drop(4409)
     this.#awaitClient() // Runs until the client has connected.
     if (!(await this.#journal.flushedWithin(STORE_TIMEOUT_MS))) return 1013
     if (!(await this.#audioInput.resume(offset))) return 4400
-    if (this.#refusal) return this.#refusal // The session may have ended meanwhile.
+    if (this.#refusalCode) return this.#refusalCode // The session may have ended meanwhile.
     const isResumed = this.#wasConnected
     this.#wasConnected = true
     this.#clientInput.restart()
@@ -182,7 +182,7 @@ export class LiveSession {
       unread: this.#options.unread,
       isResumed,
       onFrame: (data, isBinary) => this.#receive(connection, data, isBinary),
-      onAcknowledged: (messages) => this.#messagesConfirmed(messages),
+      onConfirmed: (messages) => this.#messagesConfirmed(messages),
       onLost: (code) => this.#connectionLost(connection, code),
       onFinished: () => this.#clientFinished(),
       whenReadable: () => this.#space.wait(),
@@ -215,7 +215,7 @@ export class LiveSession {
 
   #enter(state: SessionState, refusal?: number): void {
     this.#state = state
-    this.#refusal = refusal
+    this.#refusalCode = refusal
     this.#timers.clearAll()
     this.#space.release()
   }
@@ -268,7 +268,7 @@ export class LiveSession {
   }
 
   #receive(connection: Connection, data: Uint8Array, isBinary: boolean): void {
-    if (this.#outbox.connection !== connection || this.#refusal || this.#hasLastMessages) return
+    if (this.#outbox.connection !== connection || this.#refusalCode || this.#hasLastMessages) return
     this.#restartIdle()
     const isOpen = this.#state === 'open'
     const content = this.#clientInput.receive(data, isBinary, { isOpen })
@@ -278,7 +278,7 @@ export class LiveSession {
 
   #checkLimits(): void {
     const { maxLogBytes, maxSeconds } = this.#options.config
-    const isTooLarge = this.#emitter.utteranceBytes > maxLogBytes * TRANSCRIPT_SHARE
+    const isTooLarge = this.#emitter.utteranceChars > maxLogBytes * TRANSCRIPT_SHARE
     if (this.#journal.isFull || isTooLarge) this.#stop('too_large')
     if (this.#audioInput.seconds >= maxSeconds) this.#stop('too_long')
   }
@@ -295,7 +295,7 @@ export class LiveSession {
     }
     if (reason === 'too_large') this.#warn(warningTexts.tooLarge)
     const message = limitText(reason, this.#options.config)
-    if (message) this.#emitter.error({ code: 'session_timeout', message })
+    if (message) this.#emitter.sendError({ code: 'session_timeout', message })
     const { written } = this.#appendRecord({ kind: 'stop', reason })
     void written.then(() => {
       this.#offerAudio() // The journal writes in order: all audio is written.
@@ -336,7 +336,8 @@ export class LiveSession {
       this.#audioInput.end()
       this.#enter('stopping')
     }
-    if (!canceled) this.#emitter.error({ code: 'internal_error', message: 'the session failed' })
+    if (!canceled)
+      this.#emitter.sendError({ code: 'internal_error', message: 'the session failed' })
     const isStored = await this.#journal.flushedWithin(SUSPEND_TIMEOUT_MS)
     // The last message of the callback is built next: any later event would reach only the client.
     this.#stopping.abort()
@@ -369,7 +370,7 @@ export class LiveSession {
   }
 
   #messagesConfirmed(messages: number): void {
-    if (!this.#refusal) this.#appendRecord({ kind: 'seen', messages })
+    if (!this.#refusalCode) this.#appendRecord({ kind: 'seen', messages })
   }
 
   #restartIdle(): void {

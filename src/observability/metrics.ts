@@ -105,9 +105,13 @@ function liveMetrics({ gauge, histogram }: MetricKinds) {
     liveFinalSeconds: histogram('live_final_seconds', 'From the end of an utterance to its final', {
       buckets: shortBuckets,
     }),
-    livePartialSeconds: histogram('live_partial_seconds', 'From due until a partial is made', {
-      buckets: shortBuckets,
-    }),
+    livePartialSeconds: histogram(
+      'live_partial_seconds',
+      'From the start of its recognition until a partial is sent',
+      {
+        buckets: shortBuckets,
+      },
+    ),
   }
 }
 

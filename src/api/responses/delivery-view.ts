@@ -1,4 +1,4 @@
-import { withoutCredentials } from '../../delivery/masking/without-credentials.ts'
+import { maskCredentials } from '../../delivery/masking/mask-credentials.ts'
 import { AppError } from '../../errors.ts'
 import type { Db } from '../../storage/database/db.ts'
 import {
@@ -27,7 +27,7 @@ export function toDeliveryView(
     kind: kinds[delivery.kind],
     event: delivery.event,
     method: delivery.method,
-    url: withoutCredentials(delivery.url),
+    url: maskCredentials(delivery.url),
     status: deliveryStatusOf(state),
     reason: delivery.reason,
     attempt_count: delivery.attempts,

@@ -1,4 +1,4 @@
-import { withoutCredentials } from '../../delivery/masking/without-credentials.ts'
+import { maskCredentials } from '../../delivery/masking/mask-credentials.ts'
 import type { Endpoint } from '../../storage/deliveries/endpoints/endpoints.ts'
 import { toDateTime } from '../lists/date-time.ts'
 import type { EndpointView } from '../schemas/webhooks/endpoint.ts'
@@ -10,7 +10,7 @@ export function toEndpointView(endpoint: Endpoint): EndpointView {
     id: endpoint.id,
     account: endpoint.account,
     kind: endpoint.kind,
-    url: withoutCredentials(endpoint.url),
+    url: maskCredentials(endpoint.url),
     name: endpoint.name,
     events: events && [...events],
     source: endpoint.source,

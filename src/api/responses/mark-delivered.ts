@@ -10,6 +10,6 @@ export function markDeliveredWhenSent(
 ): void {
   if (reply.request.method === 'HEAD') return
   reply.raw.once('finish', () => {
-    if (reply.statusCode < 300) void service.markResultRead({ id, account })
+    if (reply.statusCode < 300) void service.markResultDelivered({ id, account })
   })
 }

@@ -77,7 +77,7 @@ export async function createSherpa(
       const recognitions = []
       for (const audio of segments) {
         const task = { language: languageOf(options), hotwords, signal: options.signal }
-        const { words, logProbability, text } = await decodePiece(model, audio, task)
+        const { words, logProbability, text } = await decodeSegment(model, audio, task)
         recognitions.push({
           words: words.map(({ lastToken: _, ...word }) => word),
           language: languageOf(options, text),
@@ -99,7 +99,7 @@ export async function createSherpa(
         return { words, agreed, language: task.language, logProbability, tokens: next }
       }
       const task = { language: languageOf(options), hotwords: undefined, signal: options.signal }
-      const { words, logProbability, text } = await decodePiece(model, audio, task)
+      const { words, logProbability, text } = await decodeSegment(model, audio, task)
       const tokens = hashTokens(text)
       const agreed = countAgreed(words, tokens, draft)
       return { words, agreed, language: languageOf(options, text), logProbability, tokens }
@@ -150,16 +150,16 @@ async function measureCost(
   return { encode: (await measureOnce()).cost, perToken: 0 }
 }
 
-type PieceOptions = { language: string; hotwords: string | undefined; signal: AbortSignal }
+type SegmentOptions = { language: string; hotwords: string | undefined; signal: AbortSignal }
 
 /**
  * Recognizes a whole segment. Where the model returns no probabilities, it decodes the segment
  * twice: see `withConfidence`.
  */
-async function decodePiece(
+async function decodeSegment(
   { sherpa, isStreaming, isTimed, isUpperCase }: SherpaModel,
   audio: Float32Array,
-  { language, hotwords, signal }: PieceOptions,
+  { language, hotwords, signal }: SegmentOptions,
 ): Promise<DecodedText> {
   const run = (samples: Float32Array) => {
     if (isStreaming)

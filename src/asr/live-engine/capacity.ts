@@ -15,7 +15,7 @@ export type MeasuredCosts = { vad?: number; finals?: number; partial?: number }
 
 /** Length of a typical utterance, and its mean length while it is open; in seconds. */
 const UTTERANCE_SECONDS = 4
-const OPEN_UTTERANCE = 2
+const OPEN_UTTERANCE_SECONDS = 2
 /** Tokens per second of speech, and how many of them a partial changes. */
 const TOKENS_PER_SECOND = 3.5
 const NEW_TOKENS = 3
@@ -103,8 +103,8 @@ export async function measureFinals(
 export async function measurePartial(
   recognizer: Pick<Recognizer, 'measureCost'>,
 ): Promise<MeasuredCosts> {
-  const partial = await recognizer.measureCost(OPEN_UTTERANCE, {
-    drafted: OPEN_UTTERANCE * TOKENS_PER_SECOND,
+  const partial = await recognizer.measureCost(OPEN_UTTERANCE_SECONDS, {
+    drafted: OPEN_UTTERANCE_SECONDS * TOKENS_PER_SECOND,
   })
   return { partial: partial.encode + partial.perToken * NEW_TOKENS }
 }

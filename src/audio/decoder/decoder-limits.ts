@@ -1,10 +1,10 @@
 import type { DecodeRequest, ProbeRequest } from './decoder-messages.ts'
 
 /**
- * Maximum files of one account that wait for a probe: they mean minutes of work and as many
- * requests.
+ * Maximum number of files of one account that wait to be probed, and of those that wait to be
+ * decoded: they mean minutes of work and as many requests.
  */
-export const MAX_WAITING = 100
+export const MAX_WAITING_FILES = 100
 
 /** The resource limits of a decoder process. In bytes and seconds. */
 export type DecoderLimits = {

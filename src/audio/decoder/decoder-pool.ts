@@ -17,9 +17,9 @@ import { watchMemory } from './sandbox/memory-watch.ts'
  * Recordings that are longer, in seconds, are decoded in a process of their own, whose startup
  * hardly matters then.
  */
-export const MAX_SECONDS = 30
+export const MAX_SHORT_SECONDS = 30
 /** Larger files are not read as short ones; nearly all short recordings are smaller. */
-const MAX_SMALL_BYTES = 6_000_000
+const MAX_SHORT_BYTES = 6_000_000
 /** The descriptor of the pipe for content, see `decoder-process.ts`. */
 const CONTENT_DESCRIPTOR = 4
 /** Seconds after which the file is decoded in a process of its own instead. */
@@ -54,9 +54,9 @@ export type ShortOptions = Pick<ShortRequest, 'nameHint' | 'maxSeconds'> & {
 }
 
 /** Returns whether a file has the size of a short recording. */
-export async function isSmall(file: string): Promise<boolean> {
+export async function isShortFile(file: string): Promise<boolean> {
   const fileStat = await stat(file).catch(() => undefined)
-  return fileStat?.isFile() === true && fileStat.size <= MAX_SMALL_BYTES
+  return fileStat?.isFile() === true && fileStat.size <= MAX_SHORT_BYTES
 }
 
 /**
@@ -77,7 +77,7 @@ export async function decodeShortFile(
   decoder.isBusy = true
   decoder.files++
   const { worker } = decoder
-  const maxDecoded = Math.min(MAX_SECONDS, maxSeconds ?? MAX_SECONDS)
+  const maxDecoded = Math.min(MAX_SHORT_SECONDS, maxSeconds ?? MAX_SHORT_SECONDS)
   const input = content
     ? { file: `${INPUT_FOLDER}/recording`, sentBytes: content.length }
     : { file }
@@ -151,7 +151,7 @@ function isPlausible({ decoded }: ShortMedia): boolean {
   if (!decoded) return true
   const { samples, statedSeconds, unreadSeconds, channels } = decoded
   if (!Number.isFinite(statedSeconds) || !Number.isFinite(unreadSeconds)) return false
-  const isShort = samples > 0 && samples <= MAX_SECONDS * SAMPLE_RATE
+  const isShort = samples > 0 && samples <= MAX_SHORT_SECONDS * SAMPLE_RATE
   if (!isShort || channels.length === 0 || channels.length > MAX_CHANNELS) return false
   const length = Math.ceil((samples * 2) / 3) * 4
   return channels.every(({ pcm, sameAs }, channel) => {

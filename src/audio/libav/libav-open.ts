@@ -84,14 +84,14 @@ export async function openMedia(path: string, options: MediaOpenOptions): Promis
     checkAudioFormat({ sampleRate, channels })
 
     // For a film, libav may return the length of the video; for a chain, that of the last link.
-    const isFilm = format.streams.some(isPicture)
+    const hasVideo = format.streams.some(isVideoTrack)
     const isMatroska = options.demuxer === 'matroska'
     const isChain = (options.part?.links ?? 1) > 1
-    const hasDeclaredDuration = !isChain && (declared.ofTrack || (declared.ofFile && !isFilm))
+    const hasDeclaredDuration = !isChain && (declared.ofTrack || (declared.ofFile && !hasVideo))
     const measured = hasDeclaredDuration
       ? undefined
       : await measureTracks(path, options, {
-          withPictures: isFilm && (isMatroska || declared.ofFile > 0),
+          includesVideo: hasVideo && (isMatroska || declared.ofFile > 0),
         })
     const { lead, delay } = startOf(format, { track, codec, firstPacket, ...measured })
     const isCut = measured && measured.end < MIN_STATED_SHARE * declared.ofFile
@@ -158,7 +158,7 @@ type MeasuredTracks = {
   /** The end of the track that ends last. */
   end: number
   /** The time of the first picture; undefined if there is none. */
-  pictureStart: number | undefined
+  videoStart: number | undefined
 }
 
 /**
@@ -170,29 +170,29 @@ type MeasuredTracks = {
 async function measureTracks(
   path: string,
   { demuxer, heartbeat, maxSeconds = Number.POSITIVE_INFINITY, part }: MediaOpenOptions,
-  { withPictures }: { withPictures: boolean },
+  { includesVideo }: { includesVideo: boolean },
 ): Promise<MeasuredTracks> {
   const format = openFormat(path, demuxer, part)
   try {
     requireSuccess(format.findStreamInfoSync(null))
     const track = pickTrack(format)
-    if (!withPictures) keepTrack(format, track.index)
+    if (!includesVideo) keepTrack(format, track.index)
     const start = secondsOfStamp(track.startTime, track) ?? 0
     let [packets, sum, duration, end] = [0, 0, 0, 0]
-    let pictureStart: number | undefined
+    let videoStart: number | undefined
     for await (const packet of readPackets(format, { heartbeat })) {
       const stream = format.streams[packet.streamIndex]!
       const at = secondsOfStamp(packet.pts, stream)
       const length = secondsOfStamp(packet.duration, stream) ?? 0
       end = Math.max(end, (at ?? 0) + length)
-      if (isPicture(stream) && at !== undefined) pictureStart = Math.min(at, pictureStart ?? at)
+      if (isVideoTrack(stream) && at !== undefined) videoStart = Math.min(at, videoStart ?? at)
       if (stream.index !== track.index) continue
       sum += length
       duration = Math.max(duration, (at ?? 0) + length - start)
       checkPacketRate(++packets, Math.max(sum, duration))
       checkLength(sum, maxSeconds)
     }
-    return { duration: Math.max(sum, duration), end, pictureStart }
+    return { duration: Math.max(sum, duration), end, videoStart }
   } finally {
     format.closeInputSync()
   }
@@ -206,7 +206,7 @@ type FirstAudio = { track: Stream; codec: string; firstPacket: Packet }
  */
 function startOf(
   format: FormatContext,
-  { track, codec, firstPacket, pictureStart }: FirstAudio & Partial<MeasuredTracks>,
+  { track, codec, firstPacket, videoStart }: FirstAudio & Partial<MeasuredTracks>,
 ): Pick<OpenedMedia, 'lead' | 'delay'> {
   const { sampleRate } = track.codecpar
   const isMarked = firstPacket.getSideData(AV_PKT_DATA_SKIP_SAMPLES) !== null
@@ -216,19 +216,19 @@ function startOf(
 
   const recording = (secondsOfStamp(track.startTime, track) ?? 0) + delay
   const stated = format.streams
-    .filter(isPicture)
+    .filter(isVideoTrack)
     .flatMap((s) => secondsOfStamp(s.startTime, s) ?? [])
   // libav has no decoder for pictures here, so it does not know when H.264 in Matroska starts.
-  const pictures = pictureStart === undefined ? stated : [...stated, pictureStart]
+  const pictures = videoStart === undefined ? stated : [...stated, videoStart]
   return { lead: recording - Math.min(recording, ...pictures) + lostSeconds, delay }
 }
 
 /** Returns whether a track is video. A cover picture has a track too, but no time. */
-function isPicture(stream: Stream): boolean {
+function isVideoTrack(stream: Stream): boolean {
   const { codecType } = stream.codecpar
   return codecType === AVMEDIA_TYPE_VIDEO && !stream.hasDisposition(AV_DISPOSITION_ATTACHED_PIC)
 }
 
 function extensionOf(extension: string, format: FormatContext): string {
-  return extension === 'wma' && format.streams.some(isPicture) ? 'wmv' : extension
+  return extension === 'wma' && format.streams.some(isVideoTrack) ? 'wmv' : extension
 }

@@ -1,5 +1,5 @@
 import { readConfig } from '../../config/config.ts'
-import { withoutCredentials } from '../../delivery/masking/without-credentials.ts'
+import { maskCredentials } from '../../delivery/masking/mask-credentials.ts'
 import { type Endpoint, listEndpoints } from '../../storage/deliveries/endpoints/endpoints.ts'
 import { FIRST_ACCOUNT } from '../accounts/first-key.ts'
 import { openDatabase } from '../server/open-database.ts'
@@ -87,7 +87,7 @@ async function list(args: string[], terminal: Terminal): Promise<number> {
 function formatEndpoints(endpoints: readonly Endpoint[]): string {
   const headings = ['id', 'account', 'name', 'url', 'events', 'from', 'created', 'arrived', 'state']
   const rows = endpoints.map((endpoint) => [
-    ...[endpoint.id, endpoint.account, endpoint.name ?? '-', withoutCredentials(endpoint.url)],
+    ...[endpoint.id, endpoint.account, endpoint.name ?? '-', maskCredentials(endpoint.url)],
     ...[endpoint.events?.join() ?? 'all', endpoint.source],
     ...[formatDateTime(endpoint.createdAt), formatDateTime(endpoint.lastSuccessAt)],
     formatState(endpoint),

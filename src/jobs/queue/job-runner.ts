@@ -71,7 +71,7 @@ export class JobRunner {
   }
 
   /** Polls the queue now: a job of this account was queued. */
-  wake(queued: { account: string; isFetched: boolean }): void {
+  wake(queued: { account: string; hasRecording: boolean }): void {
     this.#queue.wake(queued)
   }
 

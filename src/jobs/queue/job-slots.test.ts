@@ -18,7 +18,7 @@ function open({ slots = 2, maxPerAccount = 25 } = {}) {
   const stop = new AbortController()
   const ends = new Map<string, () => void>()
   const held = new Map<string, JobSlot & { signal: AbortSignal }>()
-  function begin(id: string, { isFetched = true, account = 'acme', file = longFile } = {}) {
+  function begin(id: string, { hasRecording = true, account = 'acme', file = longFile } = {}) {
     const end = Promise.withResolvers<void>()
     const fetched = Promise.withResolvers<void>()
     ends.set(id, end.resolve)
@@ -33,7 +33,7 @@ function open({ slots = 2, maxPerAccount = 25 } = {}) {
         log.push(`${id}: ${error}`)
       }
     }
-    running.start({ id, account, isFetched, file } as ClaimedJob, run)
+    running.start({ id, account, hasRecording, file } as ClaimedJob, run)
     return { fetched: fetched.resolve, end: end.resolve }
   }
   return { running, begin, log, stop, held, changes: () => changes }
@@ -43,13 +43,13 @@ const tick = () => new Promise(setImmediate)
 
 test('attempts with local audio occupy slots, fetching ones do not', async () => {
   const { running, begin } = open()
-  begin('a', { isFetched: false })
+  begin('a', { hasRecording: false })
   assert.deepEqual(running.findStartable(), { only: undefined })
   begin('b')
   begin('c')
-  assert.deepEqual(running.findStartable(), { only: 'unfetched' })
-  assert.equal(running.hasSlotFor({ account: 'x', isFetched: true }), false)
-  assert.equal(running.hasSlotFor({ account: 'x', isFetched: false }), true)
+  assert.deepEqual(running.findStartable(), { only: 'remote' })
+  assert.equal(running.hasSlotFor({ account: 'x', hasRecording: true }), false)
+  assert.equal(running.hasSlotFor({ account: 'x', hasRecording: false }), true)
 })
 
 test('eight short recordings share a slot', () => {
@@ -58,34 +58,34 @@ test('eight short recordings share a slot', () => {
   for (let i = 0; i < 2; i++) begin(`stereo${i}`, { file: fileOf(15, 2) })
   assert.deepEqual(running.findStartable(), { only: undefined })
   begin('last', { file: fileOf(1) })
-  assert.deepEqual(running.findStartable(), { only: 'unfetched' })
+  assert.deepEqual(running.findStartable(), { only: 'remote' })
   const mixed = open({ maxPerAccount: 1000 })
   mixed.begin('short', { file: fileOf(30) })
   mixed.begin('long', { file: fileOf(30.1) })
   assert.deepEqual(mixed.running.findStartable(), { only: undefined })
   mixed.begin('two long channels', { file: fileOf(16, 2) })
-  assert.deepEqual(mixed.running.findStartable(), { only: 'unfetched' })
+  assert.deepEqual(mixed.running.findStartable(), { only: 'remote' })
 })
 
 test('a recording of unknown length counts as long until it is decoded', () => {
   const { running, begin, held, changes } = open({ slots: 1 })
   begin('a')
-  assert.deepEqual(running.findStartable(), { only: 'unfetched' })
+  assert.deepEqual(running.findStartable(), { only: 'remote' })
   const before = changes()
   held.get('a')!.decoded(30)
   assert.equal(changes(), before + 1)
   assert.deepEqual(running.findStartable(), { only: undefined })
   held.get('a')!.decoded(31)
-  assert.deepEqual(running.findStartable(), { only: 'unfetched' })
+  assert.deepEqual(running.findStartable(), { only: 'remote' })
 })
 
 test('fetches are limited, including fetched jobs that wait for a slot', async () => {
   const { running, begin } = open({ maxPerAccount: 1000 })
-  for (let i = 0; i < 99; i++) begin(`f${i}`, { isFetched: false })
-  const last = begin('last', { isFetched: false })
+  for (let i = 0; i < 99; i++) begin(`f${i}`, { hasRecording: false })
+  const last = begin('last', { hasRecording: false })
   last.fetched()
   await tick()
-  assert.deepEqual(running.findStartable(), { only: 'fetched' })
+  assert.deepEqual(running.findStartable(), { only: 'stored' })
   assert.equal(running.grantSlot(), true)
   assert.deepEqual(running.findStartable(), { only: undefined })
 })
@@ -98,7 +98,7 @@ test('fetched jobs wait for a slot, the account with the fewest first', async ()
     ['two', 'busy'],
     ['three', 'other'],
   ] as const) {
-    begin(id, { isFetched: false, account }).fetched()
+    begin(id, { hasRecording: false, account }).fetched()
   }
   await tick()
   assert.deepEqual([log, changes()], [['one'], 2], 'it tells that they wait')
@@ -116,20 +116,20 @@ test('fetched jobs wait for a slot, the account with the fewest first', async ()
 
 test('the limit of an account covers fetching and working attempts', () => {
   const { running, begin } = open({ maxPerAccount: 1 })
-  begin('a', { isFetched: false })
-  assert.equal(running.hasSlotFor({ account: 'acme', isFetched: true }), false)
-  assert.equal(running.hasSlotFor({ account: 'other', isFetched: true }), true)
+  begin('a', { hasRecording: false })
+  assert.equal(running.hasSlotFor({ account: 'acme', hasRecording: true }), false)
+  assert.equal(running.hasSlotFor({ account: 'other', hasRecording: true }), true)
 })
 
 test('abortIdle aborts fetching and waiting attempts, not working ones', async () => {
   const { running } = open()
   const aborted: string[] = []
-  for (const [id, isFetched] of [
+  for (const [id, hasRecording] of [
     ['working', true],
     ['fetching', false],
   ] as const) {
     running.start(
-      { id, account: 'a', isFetched, file: longFile } as ClaimedJob,
+      { id, account: 'a', hasRecording, file: longFile } as ClaimedJob,
       async (_enter, signal) => {
         signal.addEventListener('abort', () => aborted.push(id))
       },
@@ -141,8 +141,8 @@ test('abortIdle aborts fetching and waiting attempts, not working ones', async (
 
 test('a job waiting for a slot is rejected when its attempt is stopped', async () => {
   const { running, begin, log, stop } = open()
-  begin('a', { isFetched: false }).fetched()
-  const late = begin('b', { isFetched: false })
+  begin('a', { hasRecording: false }).fetched()
+  const late = begin('b', { hasRecording: false })
   await tick()
   stop.abort('stopping')
   late.fetched()
@@ -155,7 +155,7 @@ test('an attempt waiting for services frees its slot and may take one again', as
   const { running, begin, held, stop, changes } = open({ slots: 1 })
   begin('a').fetched()
   await tick()
-  assert.deepEqual(running.findStartable(), { only: 'unfetched' })
+  assert.deepEqual(running.findStartable(), { only: 'remote' })
   const before = changes()
   held.get('a')!.leave()
   assert.equal(changes(), before + 1)
@@ -176,7 +176,7 @@ test('an attempt waiting for services frees its slot and may take one again', as
   await tick()
   assert.equal(running.grantSlot(), true)
   await entered
-  assert.deepEqual(running.findStartable(), { only: 'unfetched' })
+  assert.deepEqual(running.findStartable(), { only: 'remote' })
 })
 
 test('attempts waiting for services are limited, apart from fetched ones', async () => {
@@ -187,13 +187,13 @@ test('attempts waiting for services are limited, apart from fetched ones', async
   assert.deepEqual(running.findStartable(), { only: undefined })
   held.get('a100')!.leave()
   for (let i = 0; i < 100; i++) begin(`b${i}`)
-  assert.deepEqual(running.findStartable(), { only: 'unfetched' }, 'the last one keeps its slot')
+  assert.deepEqual(running.findStartable(), { only: 'remote' }, 'the last one keeps its slot')
 })
 
 test('abortIdle does not abort an attempt that waits for services', async () => {
   const { running, begin, held } = open()
   begin('a').fetched()
-  begin('fetching', { isFetched: false }).fetched()
+  begin('fetching', { hasRecording: false }).fetched()
   await tick()
   held.get('a')!.leave()
   running.abortIdle(new Error('stops'))

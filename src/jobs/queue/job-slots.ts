@@ -89,14 +89,14 @@ export class JobSlots {
     const isSlotFree = this.#isSlotFree()
     const canFetch = this.#canFetch()
     if (!isSlotFree && !canFetch) return undefined
-    return { only: isSlotFree && canFetch ? undefined : isSlotFree ? 'fetched' : 'unfetched' }
+    return { only: isSlotFree && canFetch ? undefined : isSlotFree ? 'stored' : 'remote' }
   }
 
   /** Returns whether such a job could start now. */
-  hasSlotFor({ account, isFetched }: Pick<ClaimedJob, 'account' | 'isFetched'>): boolean {
+  hasSlotFor({ account, hasRecording }: Pick<ClaimedJob, 'account' | 'hasRecording'>): boolean {
     // Checks the slots first: this is called for each new job, and most arrive while all slots are
     // taken.
-    if (!(isFetched ? this.#isSlotFree() : this.#canFetch())) return false
+    if (!(hasRecording ? this.#isSlotFree() : this.#canFetch())) return false
     const ofAccount = this.#all().filter((attempt) => attempt.account === account)
     return ofAccount.length < this.#limits.maxPerAccount
   }
@@ -106,7 +106,7 @@ export class JobSlots {
     const attempt: SlotAttempt = {
       account: job.account,
       isShort: isShort(job),
-      phase: job.isFetched ? 'working' : 'fetching',
+      phase: job.hasRecording ? 'working' : 'fetching',
       workingAt: performance.now(),
       workedSeconds: 0,
       granted: Promise.withResolvers(),

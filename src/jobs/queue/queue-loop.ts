@@ -70,7 +70,7 @@ export class QueueLoop {
   /**
    * Polls the queue now because a job was created, unless the job can neither start nor time out.
    */
-  wake(job: Pick<ClaimedJob, 'account' | 'isFetched'>): void {
+  wake(job: Pick<ClaimedJob, 'account' | 'hasRecording'>): void {
     if (this.#slots.hasSlotFor(job) || this.#options.queueTimeout > 0) this.#woken.resolve()
   }
 
@@ -166,7 +166,7 @@ export class QueueLoop {
         log.error({ err: error, jobId: job.id }, 'cannot store the outcome of a job'),
       )
     })
-    if (job.isFetched) this.#prefersWaiting = true
+    if (job.hasRecording) this.#prefersWaiting = true
     return true
   }
 

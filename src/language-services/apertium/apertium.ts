@@ -18,8 +18,8 @@ export type ApertiumTask = { pair: string; target: string; texts: readonly strin
  * The timeout of a translation and of the list of pairs, in seconds. A request has a few thousand
  * characters, which take a tenth of a second.
  */
-const LIMIT = 30
-const LIST_LIMIT = 10
+const TRANSLATE_TIMEOUT = 30
+const LIST_TIMEOUT = 10
 /** Translations are at most a few times as long as their text. */
 const GROWTH = 8
 const FRAME_BYTES = 64 * 1024
@@ -53,12 +53,12 @@ export function createApertium(file: string, env: Record<string, string>): Apert
   }
 
   async function translateOne(pair: string, text: string, signal: AbortSignal): Promise<string> {
-    return await run(['-u', pair], text, { seconds: LIMIT, signal })
+    return await run(['-u', pair], text, { seconds: TRANSLATE_TIMEOUT, signal })
   }
 
   return {
     async pairs({ signal }) {
-      const listed = await run(['-l'], '', { seconds: LIST_LIMIT, signal })
+      const listed = await run(['-l'], '', { seconds: LIST_TIMEOUT, signal })
       return readPairs(listed)
     },
     async translate({ pair, target, texts }, { signal }) {

@@ -38,7 +38,7 @@ const MAX_JSON_CHARS = 1024 * 1024
 const MAX_STREAM_CHARS = 16 * 1024 * 1024
 /** Models constrained by a schema may write spaces forever. */
 const MAX_BLANKS = 500
-const REASONING_SHARE = 5
+const REASONING_FACTOR = 5
 
 const noJson = { problem: 'the answer of the language model is not JSON' }
 const tooLarge = { problem: 'the answer of the language model is too large' }
@@ -108,7 +108,7 @@ function createStreamReader({ maxChars, awaitsUsage }: ReaderOptions): ResponseR
     if (text !== '') blanks = text.trim() === '' ? blanks + text.length : 0
     reasons ||=
       thought !== '' || (response.content.length < 100 && /^\s*<think>/.test(response.content))
-    const max = maxChars * (reasons ? REASONING_SHARE : 1)
+    const max = maxChars * (reasons ? REASONING_FACTOR : 1)
     if (response.content.length + response.reasoningChars > max || blanks > MAX_BLANKS) {
       response.isCut = true
       response.isWhole = true

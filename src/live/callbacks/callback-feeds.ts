@@ -23,7 +23,7 @@ export type CallbackFeedsOptions = {
 export type OpenCallbackFeed = (session: ActiveSession) => Promise<CallbackFeed | undefined>
 
 /** Creates the function that opens feeds. */
-export function createCallbackFeeds(options: CallbackFeedsOptions): OpenCallbackFeed {
+export function createCallbackFeedOpener(options: CallbackFeedsOptions): OpenCallbackFeed {
   const { config, storage, log, metrics, onEvents } = options
   const { db } = storage
   const maxQueued = config.delivery.maxQueuedLive

@@ -36,7 +36,7 @@ type ArrivedChunk = { bytes: Uint8Array; arrivedAt: number }
  * The chunks of a resumed connection that are not stored yet. `matcher` keeps no more of their
  * bytes than it compares.
  */
-type HeldBytes = {
+type HeldChunks = {
   matcher: ResumeMatcher
   chunks: ArrivedChunk[]
   /** When the first held chunk arrived; undefined while none is held. */
@@ -53,7 +53,7 @@ type HeldBytes = {
 export class AudioInput {
   readonly #options: AudioInputOptions
   readonly #chunkPositions: ChunkPositions
-  #held: HeldBytes | undefined
+  #held: HeldChunks | undefined
 
   constructor(options: AudioInputOptions) {
     this.#options = options
@@ -176,8 +176,8 @@ export class AudioInput {
     const lines: string[] = []
     if (stored) lines.push(formatLogRecord({ kind: 'chunk', chunk: stored.chunk }))
     // The record of an entirely new chunk implies how it was acknowledged.
-    const isSent = stored && !stored.chunk.isPart
-    if (text && !isSent) lines.push(formatLogRecord({ kind: 'message', head: ackHead, text }))
+    const impliesAck = stored && !stored.chunk.isPart
+    if (text && !impliesAck) lines.push(formatLogRecord({ kind: 'message', head: ackHead, text }))
     const appended = journal.append({ ...(stored && { audio: stored.audio }), lines })
     void appended.durable.then(() => {
       if (text) outbox.acknowledge(text)

@@ -49,7 +49,7 @@ export class ClientInput {
   ): 'audio' | 'stop' | undefined {
     const { audioInput, outbox } = this.#options
     const frame = readFrame(data, isBinary)
-    if (frame.type !== 'unreadable') this.#unreadable.readable()
+    if (frame.type !== 'unreadable') this.#unreadable.countReadable()
     switch (frame.type) {
       case 'audio':
         if (!isOpen) return this.#refuse(alreadyStopped)
@@ -78,8 +78,8 @@ export class ClientInput {
   #unreadableFrame(message: string): undefined {
     if (this.#unreadable.isOver) return // The connection is already ending.
     const { emitter, outbox } = this.#options
-    emitter.error({ code: 'invalid_message', message })
-    this.#unreadable.unreadable()
+    emitter.sendError({ code: 'invalid_message', message })
+    this.#unreadable.countUnreadable()
     if (this.#unreadable.isOver) outbox.disconnect(4400)
   }
 }

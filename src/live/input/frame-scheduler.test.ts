@@ -46,8 +46,8 @@ function openTurns() {
         handled.push(textOf(frame))
         return hold?.()
       },
-      onFull: () => sentMessages.push('full'),
-      onFree: () => sentMessages.push('free'),
+      onPause: () => sentMessages.push('full'),
+      onResume: () => sentMessages.push('free'),
     })
     return { queue, handled, sentMessages }
   }

@@ -6,9 +6,9 @@ export type SocketQueueHandlers = {
   /** Handles a frame. The frames behind it wait for a returned promise. */
   handle(frame: SocketFrame): Promise<void> | undefined
   /** Called when frames wait, so that reading must pause. */
-  onFull(): void
+  onPause(): void
   /** Called when no frames wait any more, so that reading may resume. */
-  onFree(): void
+  onResume(): void
 }
 
 /**
@@ -31,16 +31,16 @@ const FREE_BYTES = 1600
  * Credit per second. Most clients send 10 to 50 frames a second. A page that sends each block of an
  * `AudioWorklet` (128 samples) sends 750 at 96 kHz.
  */
-const SMALL_PER_SECOND = 800
+const CREDIT_PER_SECOND = 800
 /**
  * Maximum credit: a client may send at once what it buffered during a minute without a connection.
  */
-const SMALL_AT_ONCE = 3000
+const MAX_CREDIT = 3000
 /** Limits of one turn of the event loop, which block it for some milliseconds at most. */
 const FRAMES_PER_TURN = 64
 const BYTES_PER_TURN = 2 * 1024 * 1024
 /** Queues that wait for credit are checked again after this time. */
-const CREDIT_MS = 50
+const CREDIT_CHECK_MS = 50
 
 /**
  * Schedules the frames of all sockets, so that none of them blocks the event loop: a limited number
@@ -72,8 +72,8 @@ export class FrameScheduler {
   /** Opens a queue for the frames of a socket. */
   open(account: string, handlers: SocketQueueHandlers): SocketQueue {
     const credit = new TokenBucket({
-      perSecond: SMALL_PER_SECOND,
-      burst: SMALL_AT_ONCE,
+      perSecond: CREDIT_PER_SECOND,
+      burst: MAX_CREDIT,
       now: this.#now,
     })
     return new SocketQueue({ ...handlers, account, credit, scheduler: this })
@@ -100,7 +100,7 @@ export class FrameScheduler {
 
   /** Reports that a queue has frames and no credit. */
   wakeLater(queue: SocketQueue): void {
-    if (this.#throttled.size === 0) this.#later(() => this.#wakeThrottled(), CREDIT_MS)
+    if (this.#throttled.size === 0) this.#later(() => this.#wakeThrottled(), CREDIT_CHECK_MS)
     this.#throttled.add(queue)
   }
 
@@ -133,8 +133,8 @@ export class FrameScheduler {
       if (queues.size > 0) this.#ready.set(account, queues)
       if (!queue) continue
       const outcome = queue.step()
-      if (outcome === 'more' || outcome === 'full') this.wake(queue)
-      if (outcome === 'full') return
+      if (outcome === 'more' || outcome === 'turn-over') this.wake(queue)
+      if (outcome === 'turn-over') return
     }
   }
 }
@@ -150,7 +150,7 @@ class SocketQueue {
   readonly #options: SocketQueueOptions
   readonly #queue = new FrameQueue()
   #isHandling = false
-  #isFull = false
+  #isPaused = false
   #isClosed = false
   #drained: (() => void) | undefined
 
@@ -177,19 +177,19 @@ class SocketQueue {
         this.#handle(frame)
         return
       }
-      credit.take(-costOf(frame))
+      credit.giveBack(costOf(frame))
     }
     this.#queue.push(frame)
-    this.#fill()
+    this.#pause()
     if (isFirst) scheduler.wake(this)
   }
 
   /**
-   * Handles the first waiting frame. Returns `more` when more frames are ready, `full` when this
-   * turn of the event loop is used up, and `waits` when the queue has nothing to do until it is
-   * woken.
+   * Handles the first waiting frame. Returns `more` when more frames are ready, `turn-over` when
+   * this turn of the event loop is used up, and `waits` when the queue has nothing to do until it
+   * is woken.
    */
-  step(): 'more' | 'full' | 'waits' {
+  step(): 'more' | 'turn-over' | 'waits' {
     const frame = this.#queue.peek()
     if (!frame || this.#isHandling || this.#isClosed) return 'waits'
     const { scheduler, credit } = this.#options
@@ -198,13 +198,13 @@ class SocketQueue {
       return 'waits'
     }
     if (!scheduler.tryAcquire(frame.data?.length ?? 0)) {
-      credit.take(-costOf(frame))
-      return 'full'
+      credit.giveBack(costOf(frame))
+      return 'turn-over'
     }
     this.#queue.shift()
     this.#handle(frame)
     if (this.#queue.length > 0) return this.#isHandling ? 'waits' : 'more'
-    this.#free()
+    this.#resume()
     return 'waits'
   }
 
@@ -226,33 +226,33 @@ class SocketQueue {
     this.#queue.clear()
     this.#drained?.()
     // The socket is read again, for the client's answer to the close.
-    if (this.#isFull) this.#options.onFree()
+    if (this.#isPaused) this.#options.onResume()
   }
 
   #handle(frame: SocketFrame): void {
     const handling = this.#options.handle(frame)
     if (!handling) return
     this.#isHandling = true
-    this.#fill()
+    this.#pause()
     void handling.then(() => {
       this.#isHandling = false
       if (this.#queue.length > 0) this.#options.scheduler.wake(this)
-      else this.#free()
+      else this.#resume()
     })
   }
 
-  #fill(): void {
-    if (this.#isFull) return
-    this.#isFull = true
-    this.#options.onFull()
+  #pause(): void {
+    if (this.#isPaused) return
+    this.#isPaused = true
+    this.#options.onPause()
   }
 
-  #free(): void {
+  #resume(): void {
     if (this.#isHandling || this.#queue.length > 0) return
     this.#drained?.()
-    if (!this.#isFull || this.#isClosed) return
-    this.#isFull = false
-    this.#options.onFree()
+    if (!this.#isPaused || this.#isClosed) return
+    this.#isPaused = false
+    this.#options.onResume()
   }
 }
 

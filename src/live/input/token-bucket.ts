@@ -18,19 +18,24 @@ export class TokenBucket {
 
   /** Takes `cost` units; returns false, and takes nothing, when there are fewer. */
   take(cost = 1): boolean {
-    this.#fill()
+    this.#refill()
     if (this.#level < cost) return false
     this.#level -= cost
     return true
   }
 
+  /** Returns units that were taken but not used. */
+  giveBack(cost: number): void {
+    this.#level += cost
+  }
+
   /** Whether the bucket is full. A full bucket can be replaced by a new one without loss. */
   get isFull(): boolean {
-    this.#fill()
+    this.#refill()
     return this.#level >= this.#options.burst
   }
 
-  #fill(): void {
+  #refill(): void {
     const { perSecond, burst, now } = this.#options
     const at = now()
     this.#level = Math.min(burst, this.#level + ((at - this.#at) / 1000) * perSecond)

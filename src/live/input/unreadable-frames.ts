@@ -17,12 +17,12 @@ export class UnreadableFrames {
   }
 
   /** Counts a readable frame. */
-  readable(): void {
+  countReadable(): void {
     this.#inARow = 0
   }
 
   /** Counts an unreadable frame. */
-  unreadable(): void {
+  countUnreadable(): void {
     this.#inARow++
     if (this.#inARow >= MAX_IN_A_ROW || !this.#scattered.take()) this.#isOver = true
   }

@@ -10,7 +10,7 @@ import { Journal } from './journal.ts'
 type Fault = 'write' | 'truncate' | 'datasync'
 
 /** Opens a journal over real files whose log fails on demand. */
-async function openJournal(t: TestContext) {
+async function openJournal(t: TestContext, { maxLogBytes }: { maxLogBytes?: number } = {}) {
   const folder = await makeFolder(t)
   const audio = await open(join(folder, 'sound'), 'w+')
   const log = await open(join(folder, 'log'), 'w+')
@@ -29,7 +29,7 @@ async function openJournal(t: TestContext) {
   const store = new SessionAppender({ audio, log: failing, audioStart: 0 }, sizes)
   const leaving = new AbortController()
   const { signal } = leaving
-  const journal = new Journal({ store, log: createLog('silent'), signal })
+  const journal = new Journal({ store, log: createLog('silent'), signal, maxLogBytes })
   const broken = Array.fromAsync(journal.progress()).then(
     () => assert.equal(signal.aborted, true),
     (error: unknown) => error,
@@ -90,4 +90,12 @@ test('records written after suspend are not stored and do not block', async (t) 
   append('late')
   await journal.flushed()
   assert.deepEqual(stored, [])
+})
+
+test('a journal is full by the bytes of its lines, not by their characters', async (t) => {
+  const { journal, append } = await openJournal(t, { maxLogBytes: 30 })
+  append('字'.repeat(9))
+  assert.equal(journal.isFull, false)
+  append('字')
+  assert.equal(journal.isFull, true)
 })

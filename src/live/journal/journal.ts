@@ -83,7 +83,7 @@ export class Journal {
     const bytes = journalEntryBytes(entry)
     this.#waiting.push({ ...entry, bytes, written, durable })
     this.#bytes += bytes
-    for (const line of entry.lines) this.#logBytes += line.length + 1
+    for (const line of entry.lines) this.#logBytes += Buffer.byteLength(line) + 1
     this.#storing ??= this.#store()
     return appended
   }

@@ -45,7 +45,7 @@ test('messages that wait for the result still wait after a restart', async () =>
   const connection = new Connection({
     isResumed: true,
     onFrame: () => {},
-    onAcknowledged: () => {},
+    onConfirmed: () => {},
     onLost: () => {},
     whenReadable: () => undefined,
   })

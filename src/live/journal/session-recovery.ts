@@ -52,7 +52,7 @@ export type AlreadySent = {
   /** Ids of utterances that are in the log. */
   done: Set<string>
   /** Characters of the JSON of the logged utterances. */
-  utteranceBytes: number
+  utteranceChars: number
   /** The texts of messages about the session as a whole, by type. */
   onceMessages: Map<string, string>
   /** Utterances that a group of add-ons has not processed yet, by utterance id and group. */
@@ -74,7 +74,7 @@ export function nothingSent(): AlreadySent {
     partials: new Set(),
     finals: new Set(),
     done: new Set(),
-    utteranceBytes: 0,
+    utteranceChars: 0,
     onceMessages: new Map(),
     pendingAddOns: new Map(),
     lastResults: undefined,
@@ -174,7 +174,7 @@ const restorers: {
     for (const group of utterance.text === null ? [] : options.addOnGroups) {
       sent.pendingAddOns.set(`${id} ${group}`, { utterance, group })
     }
-    sent.utteranceBytes += utterance.text?.length ?? 0
+    sent.utteranceChars += utterance.text?.length ?? 0
   },
   found({ sent }, { found }) {
     const key = `${utteranceId(found)} ${found.group ?? 'own'}`

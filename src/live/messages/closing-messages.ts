@@ -88,19 +88,20 @@ export async function sendClosingMessages(
   await options.diarize?.()
   await journal.flushed()
   signal.throwIfAborted()
-  const { transcription, utterances, spokenUtterances, diarized } =
-    await buildTranscription(readLog)
+  const { transcription, utterancesJson, utterances, diarized } = await buildTranscription(readLog)
   emitter.sendOnce({ type: 'post_transcript', text: transcription }, { isClosing })
-  const spokenText = { utterances, spokenUtterances }
-  const summary = await emitter.summarized((memoize) =>
-    summarizeSession(spokenText, memoize, options),
+  const transcript = { utterancesJson, utterances }
+  const summary = await emitter.sendSummary((memoize) =>
+    summarizeSession(transcript, memoize, options),
   )
-  const prompted = await emitter.prompted((memoize) => answerPrompts(spokenText, memoize, options))
+  const prompted = await emitter.sendAnswers((memoize) =>
+    answerPrompts(transcript, memoize, options),
+  )
   const { usage: summaryUsage, ...summarization } = summary ?? {}
   const { usage: promptUsage, ...answers } = prompted ?? {}
   const collected = await collectAddOnResults(readLog, params, {
     format: options.resultFormat,
-    speakerAt: createSpeakerLookup(spokenUtterances),
+    speakerAt: createSpeakerLookup(utterances),
     hasServices: options.services !== undefined,
   })
   const addOns = {
@@ -110,7 +111,7 @@ export async function sendClosingMessages(
     ...(diarized?.error && { diarization: writeFailure(diarized.error, diarized) }),
   }
   const totalSeconds = workSeconds + (diarized?.seconds ?? 0)
-  const confidences = spokenUtterances.flatMap(({ confidences }) => confidences)
+  const confidences = utterances.flatMap(({ confidences }) => confidences)
   const confidenceWarnings = warnOfLowConfidence({ confidences })
   const warnings = await collectWarnings([...collected.warnings, ...confidenceWarnings], options)
   const usage = sumUsage([collected.usage, summaryUsage, promptUsage])
@@ -118,7 +119,7 @@ export async function sendClosingMessages(
   const result = buildLiveResult(transcription, { ...metadata, addOns })
   // A result that an earlier process sent is kept: its processing time differs from this one.
   const type = 'post_final_transcript'
-  const earlier = emitter.sentBefore(type)
+  const earlier = emitter.earlierText(type)
   const messageData = earlier === undefined ? result : dataOf(earlier, { type, sessionId })
   // Each of the transcripts may be megabytes: yield to the event loop between them.
   await journal.flushed()
@@ -161,25 +162,25 @@ function writeFailure(error: AddOnError, { seconds }: { seconds: number }): stri
   return JSON.stringify(failedEnvelope('diarization', error, { seconds }))
 }
 
-type SpokenText = Pick<SessionTranscription, 'utterances' | 'spokenUtterances'>
+type TranscriptText = Pick<SessionTranscription, 'utterancesJson' | 'utterances'>
 type ClosingAddOnOptions = Pick<ClosingMessagesOptions, 'params' | 'text' | 'services' | 'signal'>
 
 async function summarizeSession(
-  { utterances, spokenUtterances }: SpokenText,
+  { utterancesJson, utterances }: TranscriptText,
   memoize: MemoizeResponse,
   { params, text, services, signal }: ClosingAddOnOptions,
 ): Promise<ServiceEnvelope | undefined> {
   if (!params.post_processing.summarization) return undefined
-  if (services?.summarize) return services.summarize(spokenUtterances, { signal, memoize })
-  return text.runAddOn('summarization', utterances, { signal })
+  if (services?.summarize) return services.summarize(utterances, { signal, memoize })
+  return text.runAddOn('summarization', utterancesJson, { signal })
 }
 
 async function answerPrompts(
-  { spokenUtterances }: SpokenText,
+  { utterances }: TranscriptText,
   memoize: MemoizeResponse,
   { params, services, signal }: ClosingAddOnOptions,
 ): Promise<ServiceEnvelope | undefined> {
   if (!params.post_processing.audio_to_llm) return undefined
   if (!services?.answerPrompts) return notConfiguredEnvelope('audio_to_llm')
-  return services.answerPrompts(spokenUtterances, { signal, memoize })
+  return services.answerPrompts(utterances, { signal, memoize })
 }

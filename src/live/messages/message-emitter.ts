@@ -15,7 +15,7 @@ import type { PartialTranslations } from './partial-translations.ts'
 import {
   type AddOnGroup,
   type AddOnResults,
-  promptedMessage,
+  answersMessage,
   type RealtimeHook,
   summaryMessage,
   type UtteranceWithId,
@@ -97,7 +97,7 @@ export class MessageEmitter {
     }
   }
 
-  error({ code, message }: { code: keyof typeof errors; message: string }): void {
+  sendError({ code, message }: { code: keyof typeof errors; message: string }): void {
     const error = { ...errors[code], message }
     this.#options.outbox.send({ type: 'error', error, data: { code, message } })
   }
@@ -118,7 +118,7 @@ export class MessageEmitter {
   }
 
   /** Returns the text of a message that occurs once per session, if it was sent before a crash. */
-  sentBefore(type: TextMessage['type']): string | undefined {
+  earlierText(type: TextMessage['type']): string | undefined {
     return this.#options.sent.onceMessages.get(type)
   }
 
@@ -126,28 +126,28 @@ export class MessageEmitter {
    * Sends the summary that `run` returns, if any, and returns it. A summary that an earlier process
    * logged is used instead: the client may have received it, and result and message must agree.
    */
-  async summarized(run: RunClosingAddOn): Promise<ServiceEnvelope | undefined> {
+  async sendSummary(run: RunClosingAddOn): Promise<ServiceEnvelope | undefined> {
     const { sent } = this.#options
     const summary = sent.summary ?? (await run(this.#memoize('summary')))
     if (!summary) return undefined
-    if (!sent.summary) this.#log(formatLogRecord({ kind: 'summary', summary }))
+    if (!sent.summary) this.#appendLine(formatLogRecord({ kind: 'summary', summary }))
     this.sendOnce(summaryMessage(summary), { isClosing: true })
     return summary
   }
 
-  /** Sends the answers to prompts that `run` returns, if any, as `summarized` sends a summary. */
-  async prompted(run: RunClosingAddOn): Promise<ServiceEnvelope | undefined> {
+  /** Sends the answers to prompts that `run` returns, if any, as `sendSummary` sends a summary. */
+  async sendAnswers(run: RunClosingAddOn): Promise<ServiceEnvelope | undefined> {
     const { sent } = this.#options
     const prompted = sent.prompted ?? (await run(this.#memoize('prompted')))
     if (!prompted) return undefined
-    if (!sent.prompted) this.#log(formatLogRecord({ kind: 'prompted', prompted }))
-    this.sendOnce(promptedMessage(prompted), { isClosing: true })
+    if (!sent.prompted) this.#appendLine(formatLogRecord({ kind: 'prompted', prompted }))
+    this.sendOnce(answersMessage(prompted), { isClosing: true })
     return prompted
   }
 
   /** Characters of the session's transcript so far, as JSON. */
-  get utteranceBytes(): number {
-    return this.#options.sent.utteranceBytes
+  get utteranceChars(): number {
+    return this.#options.sent.utteranceChars
   }
 
   /** Resolves when the add-ons have processed all utterances. Call it when no utterance is open. */
@@ -182,7 +182,7 @@ export class MessageEmitter {
     const view = limitToAudio(event.view, seconds())
     if (event.error !== undefined) {
       log.error({ err: event.error, utterance: id }, 'cannot recognize an utterance')
-      this.error({ code: 'internal_error', message: `utterance ${id} could not be recognized` })
+      this.sendError({ code: 'internal_error', message: `utterance ${id} could not be recognized` })
     }
     const hasWords = view.words.length > 0
     // An empty final is sent only if a partial of its utterance was.
@@ -195,8 +195,8 @@ export class MessageEmitter {
     if (sent.done.has(id)) return
     const { channel, number } = event
     const utterance = { channel, number, text: hasWords ? JSON.stringify(view) : null }
-    sent.utteranceBytes += utterance.text?.length ?? 0
-    this.#log(formatLogRecord({ kind: 'utterance', utterance }))
+    sent.utteranceChars += utterance.text?.length ?? 0
+    this.#appendLine(formatLogRecord({ kind: 'utterance', utterance }))
     if (!hasWords) return
     for (const group of new Set(hooks.map((hook) => hook.group)))
       this.#startAddOns(utterance, group)
@@ -257,7 +257,7 @@ export class MessageEmitter {
     const partialsUsage = translation && partials?.takeUsage()
     if (partialsUsage) results.translation = withUsage(translation, partialsUsage)
     const found = { channel, number, ...(group !== 'own' && { group }), results }
-    this.#log(formatLogRecord({ kind: 'found', found }))
+    this.#appendLine(formatLogRecord({ kind: 'found', found }))
     this.#emitAddOnResults(input, found)
   }
 
@@ -282,7 +282,7 @@ export class MessageEmitter {
     return cacheServiceResponses(purpose, { journal, logged: sent.responses })
   }
 
-  #log(line: string): void {
+  #appendLine(line: string): void {
     this.#options.journal.append({ lines: [line] })
   }
 }

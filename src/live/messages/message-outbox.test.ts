@@ -56,7 +56,7 @@ test('messages selected for the callback are stored without a client', () => {
   const selected = { receive_partial_transcripts: true, receive_errors: true }
   const { outbox, stored } = openOutbox({ socket: {}, callback: selected })
   for (const message of [partial, refused]) {
-    assert.ok(outbox.isWanted(headOf(message)))
+    assert.ok(outbox.hasReceiverNow(headOf(message)))
     outbox.send(message)
   }
   assert.equal(stored.length, 2)
@@ -64,7 +64,7 @@ test('messages selected for the callback are stored without a client', () => {
 
 test('messages only for the socket are not created without a client', () => {
   const { outbox } = openOutbox({ socket: { receive_partial_transcripts: true }, callback: {} })
-  assert.ok(!outbox.isWanted(partialHead))
+  assert.ok(!outbox.hasReceiverNow(partialHead))
 })
 
 test('messages that no receiver selected are not stored', () => {
@@ -96,7 +96,7 @@ function connectTo(outbox: MessageOutbox, unread?: UnreadShare): Connection {
     ...{
       isResumed: false,
       onFrame() {},
-      onAcknowledged: onSeen,
+      onConfirmed: onSeen,
       onLost() {},
       whenReadable: () => undefined,
     },
@@ -117,7 +117,7 @@ test('messages that no client fetches are kept up to a limit, with a warning', a
   await stored()
   const connection = connectTo(outbox)
   connection.end(1000)
-  const kept = connection.takeUnacknowledged()
+  const kept = connection.takeUnconfirmed()
   assert.ok(kept.length > 10 && kept.length < 20)
   assert.match(kept.at(-1)!.text, /00_00000099/)
   assert.equal(warnings[0], warningTexts.unread)
@@ -150,7 +150,7 @@ test('messages that the client has seen no longer count', async () => {
   for (let number = 1; number <= 100; number++) {
     outbox.send(final(number))
     await stored()
-    connection.markDelivered(number)
+    connection.markConfirmed(number)
   }
   assert.equal(connection.closeCode, undefined)
 })

@@ -72,15 +72,15 @@ export class MessageOutbox {
   }
 
   /** Returns whether such a message would be sent to any receiver now. */
-  isWanted(head: MessageHead): boolean {
+  hasReceiverNow(head: MessageHead): boolean {
     const { routing } = this.#options
     if (routing.isForCallback(head)) return true
     return this.#connection !== undefined && routing.isForSocket(head)
   }
 
   /**
-   * Returns whether the client or the callback selects such a message; others are not stored
-   * either.
+   * Returns whether the client or the callback selects such a message; messages that
+   * neither selects are not stored.
    */
   hasReceiver(head: MessageHead): boolean {
     const { routing } = this.#options
@@ -157,7 +157,7 @@ export class MessageOutbox {
 
   /** Detaches a client, and takes back the messages that it had not confirmed. */
   detach(connection: Connection): void {
-    this.#missed = [...connection.takeUnacknowledged(), ...this.#missed]
+    this.#missed = [...connection.takeUnconfirmed(), ...this.#missed]
     if (this.#connection === connection) this.#connection = undefined
     this.#dropOldest()
   }

@@ -186,7 +186,7 @@ export function summaryMessage({ error, results }: Envelope): ServerMessage {
 }
 
 /** Returns the message with the answers to the prompts about the session. */
-export function promptedMessage({ error, results }: Envelope): ServerMessage {
+export function answersMessage({ error, results }: Envelope): ServerMessage {
   const data = error ? null : { results: results as object[] }
   return { type: 'post_audio_to_llm', error, data }
 }

@@ -56,13 +56,13 @@ export class ChannelRecognizer {
   readonly #endpointer: EndpointerState
   /** The first sample that belongs to no utterance yet. */
   #lastEnd: number
-  #pendingFinals: OrderedUtterance[] = []
+  #pendingUtterances: OrderedUtterance[] = []
   /** The finals of the ended utterances, emitted or not. */
   readonly #preceding: PrecedingFinals
   /** The last word of the emitted utterances. */
-  #lastSent: LastWord | null
+  #lastEmittedWord: LastWord | null
   /** The language of the last emitted utterance with words. */
-  #sentLanguage: string | null
+  #emittedLanguage: string | null
   #speculative: SpeculativeFinal | undefined
   #partial: AbortController | undefined
   #lastPartial: LastPartial | undefined
@@ -73,18 +73,22 @@ export class ChannelRecognizer {
     this.#endpointer = from.endpoint
     this.#partialSchedule = new PartialSchedule(options.partialIntervalMs)
     this.#lastEnd = from.after
-    this.#lastSent = from.lastWord
-    this.#sentLanguage = from.language ?? null
+    this.#lastEmittedWord = from.lastWord
+    this.#emittedLanguage = from.language ?? null
     this.#preceding = new PrecedingFinals({
-      lastWord: this.#lastSent,
-      language: this.#sentLanguage,
+      lastWord: this.#lastEmittedWord,
+      language: this.#emittedLanguage,
     })
   }
 
   /** Returns plain data from which a channel can resume. */
   get state(): ChannelState {
     const endpoint = { ...this.#endpointer, recent: [...this.#endpointer.recent] }
-    const [after, lastWord, language] = [this.#lastEnd, this.#lastSent, this.#sentLanguage]
+    const [after, lastWord, language] = [
+      this.#lastEnd,
+      this.#lastEmittedWord,
+      this.#emittedLanguage,
+    ]
     return { endpoint, after, lastWord, ...(language !== null && { language }) }
   }
 
@@ -95,7 +99,7 @@ export class ChannelRecognizer {
 
   /** The utterances whose final is not emitted yet. */
   get ended(): readonly OrderedUtterance[] {
-    return this.#pendingFinals
+    return this.#pendingUtterances
   }
 
   /** Processes the speech probability and the level of the next frame. */
@@ -122,7 +126,7 @@ export class ChannelRecognizer {
 
   /** Resolves when few enough finals are pending or, with `all`, none. */
   async waitForFinals({ all = false } = {}): Promise<void> {
-    if (all || this.#pendingFinals.length > MAX_PENDING_FINALS) await this.#options.order.tail
+    if (all || this.#pendingUtterances.length > MAX_PENDING_FINALS) await this.#options.order.tail
   }
 
   /**
@@ -134,7 +138,7 @@ export class ChannelRecognizer {
     const { phase, from, frame, lastSpeech } = this.#endpointer
     if (phase !== 'speaking' || from === null) return
     if (this.#partial || this.#partialBefore?.lastSpeech === lastSpeech) return
-    if (isLowPriority && this.#pendingFinals.length > 0) return
+    if (isLowPriority && this.#pendingUtterances.length > 0) return
     if (!this.#partialSchedule.isDue(performance.now(), { frames: frame - from })) return
     const stop = new AbortController()
     this.#partial = stop
@@ -165,8 +169,8 @@ export class ChannelRecognizer {
     const signal = AbortSignal.any([this.#options.signal, stop])
     const segments = this.#segmentsOf({ number, from, to: frame })
     // Before the previous final is emitted, it is unknown where its last word ends.
-    const isKnown = this.#pendingFinals.length === 0 && !startsAfterPause(segments)
-    const segment = isKnown ? alignToPrevious(segments, this.#lastSent) : segments.segment
+    const isKnown = this.#pendingUtterances.length === 0 && !startsAfterPause(segments)
+    const segment = isKnown ? alignToPrevious(segments, this.#lastEmittedWord) : segments.segment
     const window = windowOf(segment, before?.settled)
     const recognized = await engine.recognizePartial(
       { path, segment: window },
@@ -186,7 +190,7 @@ export class ChannelRecognizer {
     const settledWords = before?.settled?.words ?? []
     const newWords = withoutOverlap(recognized.words, lastWordOf(settledWords) ?? null)
     const spoken = { channel, language: recognized.language, words: [...settledWords, ...newWords] }
-    const wordBefore = this.#lastSent?.text
+    const wordBefore = this.#lastEmittedWord?.text
     const words = await applyTransforms(spoken, { signal, isPartial: true, wordBefore })
     if (stop.aborted) return
     const { text } = viewLiveUtterance({ ...spoken, words }, span)
@@ -201,9 +205,9 @@ export class ChannelRecognizer {
     if (text === '' && !before?.text) return // No words yet: the next partial is due at once.
     this.#partialSchedule.foundWords(now, { load: engine.load })
     if (newWords.length === 0 || text === before?.text) return
-    while (this.#pendingFinals.length > 0) await this.#options.order.tail
+    while (this.#pendingUtterances.length > 0) await this.#options.order.tail
     if (stop.aborted) return
-    const previous = { last: this.#lastSent, earliest: span.start - MAX_LEAD }
+    const previous = { last: this.#lastEmittedWord, earliest: span.start - MAX_LEAD }
     const ownWords = withoutPrevious(segments, { words }, previous)
     if (ownWords.length === 0) return
     const view = viewLiveUtterance({ ...spoken, words: ownWords }, span)
@@ -212,7 +216,7 @@ export class ChannelRecognizer {
 
   /** The language of the last utterance, whose model is the best guess for the next one. */
   get #recentLanguage(): string | undefined {
-    return this.#options.selection.identification && (this.#sentLanguage ?? undefined)
+    return this.#options.selection.identification && (this.#emittedLanguage ?? undefined)
   }
 
   #handle(event: EndpointerEvent, isLowPriority: boolean): void {
@@ -270,7 +274,7 @@ export class ChannelRecognizer {
   ): void {
     const { channel, emit, language, order, signal } = this.#options
     const { number, from, to } = ended.span
-    this.#pendingFinals.push({ sequence: order.nextSequence++, utterance: ended })
+    this.#pendingUtterances.push({ sequence: order.nextSequence++, utterance: ended })
     this.#preceding.add(final)
     order.tail = order.tail.then(async () => {
       const span = { start: frameTime(from), end: frameTime(to) }
@@ -282,7 +286,7 @@ export class ChannelRecognizer {
         const spoken = { channel, language: language.fallback, words: [] }
         outcome = { view: viewLiveUtterance(spoken, span), error }
       }
-      this.#pendingFinals.shift()
+      this.#pendingUtterances.shift()
       emit({ type: 'final', channel, number, ...outcome, endedAt })
     })
   }
@@ -296,7 +300,7 @@ export class ChannelRecognizer {
     const { channel, warn, language, applyTransforms, speakers, signal, namesModels } =
       this.#options
     for (const warning of final.warnings) warn(warning)
-    const last = this.#lastSent
+    const last = this.#lastEmittedWord
     const words = withoutPrevious(ended, final, { last, earliest: span.start - MAX_LEAD })
     if (words.length === 0) {
       const modelFields = namesModels && modelFieldsOf(final)
@@ -308,9 +312,9 @@ export class ChannelRecognizer {
     const spoken = { channel, language: final.language, words }
     const transformedWords = await applyTransforms(spoken, { signal, wordBefore: last?.text })
     // Update all state at once, from the recognized text: later results depend on it.
-    this.#lastSent = lastWordOf(words)!
+    this.#lastEmittedWord = lastWordOf(words)!
     language.recognized(final.language, { isUnclear: final.isLanguageUnclear ?? false })
-    this.#sentLanguage = final.language
+    this.#emittedLanguage = final.language
     const speaker = speakers?.speakerOf(channel, final.speakerEmbedding)
     const utterance = {
       ...{ ...spoken, words: transformedWords },

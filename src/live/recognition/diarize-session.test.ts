@@ -104,9 +104,9 @@ async function diarize(t: TestContext, options: Options = {}) {
 }
 
 test('utterances are split by speaker and keep their words and spaces', async (t) => {
-  const { spokenUtterances, diarized, tasks } = await diarize(t)
+  const { utterances, diarized, tasks } = await diarize(t)
   assert.deepEqual(
-    spokenUtterances.map(({ text, start, channel, speaker }) => [text, start, channel, speaker]),
+    utterances.map(({ text, start, channel, speaker }) => [text, start, channel, speaker]),
     [
       ['a', 1, 0, 0],
       ['b', 2, 0, 1],
@@ -115,14 +115,14 @@ test('utterances are split by speaker and keep their words and spaces', async (t
     ],
   )
   assert.deepEqual([diarized.count, diarized.error], [4, null])
-  const view = JSON.parse(spokenUtterances[1]!.json)
+  const view = JSON.parse(utterances[1]!.json)
   assert.deepEqual(view, {
     ...{ start: 2, end: 2.5, confidence: 0.5, channel: 0, speaker: 1, language: 'en', text: ' b' },
     words: [{ word: ' b', start: 2, end: 2.5, confidence: 0.5 }],
   })
-  const { utterances } = tasks[0]!.transcript
+  const { utterances: embedded } = tasks[0]!.transcript
   assert.deepEqual(
-    utterances.flatMap(({ words }) => words.map(({ text }) => text)),
+    embedded.flatMap(({ words }) => words.map(({ text }) => text)),
     ['a', 'b', 'c', 'd'],
   )
 })
@@ -144,10 +144,10 @@ test('the embeddings of each channel are stored beside its samples', async (t) =
 })
 
 test('speaker confidence is reported if requested', async (t) => {
-  const { spokenUtterances } = await diarize(t, {
+  const { utterances } = await diarize(t, {
     requested: { diarization_config: { speaker_confidence: true } },
   })
-  assert.equal(JSON.parse(spokenUtterances[0]!.json).speaker_confidence, 0.123)
+  assert.equal(JSON.parse(utterances[0]!.json).speaker_confidence, 0.123)
 })
 
 test('samples are restored before diarization', async (t) => {
@@ -172,14 +172,14 @@ test('an unusable added model is named in the error', async (t) => {
 })
 
 test('after a failed diarization the utterances are kept', async (t) => {
-  const { spokenUtterances, diarized } = await diarize(t, {
+  const { utterances, diarized } = await diarize(t, {
     diarize: async () => {
       throw new TypeError('a mistake')
     },
   })
   assert.equal(diarized.error?.exception, 'AddonFailed')
   assert.deepEqual(
-    spokenUtterances.map(({ text }) => text),
+    utterances.map(({ text }) => text),
     ['a b', 'c', 'd'],
   )
 })

@@ -103,8 +103,8 @@ async function diarize(options: DiarizeSessionOptions): Promise<UtteranceView[]>
 }
 
 async function readTranscript(readLog: ReadLog): Promise<Transcript> {
-  const { spokenUtterances } = await readUtterances(readLog)
-  const utterances = spokenUtterances.map(({ channel, language, json }) => {
+  const { utterances: spoken } = await readUtterances(readLog)
+  const utterances = spoken.map(({ channel, language, json }) => {
     const {
       words,
       model,

@@ -10,23 +10,23 @@ import type { Word } from '../../transcript/transcript.ts'
  */
 export type SettledWords = { words: readonly Word[]; end: number }
 
-/** A partial covers at most this many seconds: models perform badly beyond, and take too long. */
-const MAX_WINDOW = 15 * SAMPLE_RATE
-/** From this many seconds on, the first words of a partial are settled. */
-const SETTLE_WINDOW = 12 * SAMPLE_RATE
+/** A partial covers at most 15 s: models perform badly beyond, and take too long. */
+const MAX_WINDOW_SAMPLES = 15 * SAMPLE_RATE
+/** From this length on, the first words of a partial are settled. */
+const SETTLE_WINDOW_SAMPLES = 12 * SAMPLE_RATE
 /** Words before a pause are settled only with this much audio after them: they may change. */
-const MIN_AFTER_PAUSE = 1.5 * SAMPLE_RATE
+const MIN_SAMPLES_AFTER_PAUSE = 1.5 * SAMPLE_RATE
 /** The same for words that no pause follows, whose times are less certain. */
-const MIN_AFTER_WORD = 4 * SAMPLE_RATE
+const MIN_SAMPLES_AFTER_WORD = 4 * SAMPLE_RATE
 /** A word begins about this long before its rough start in a partial. */
-const WORD_LEAD = 0.15 * SAMPLE_RATE
+const WORD_LEAD_SAMPLES = 0.15 * SAMPLE_RATE
 /** Audio before speech that belongs to it. */
-const PRE_ROLL = 0.3 * SAMPLE_RATE
+const PRE_ROLL_SAMPLES = 0.3 * SAMPLE_RATE
 
 /** Returns the range of samples that the next partial of an utterance recognizes. */
 export function windowOf({ start, end }: Segment, settled: SettledWords | undefined): Segment {
   const from = Math.max(start, settled?.end ?? start)
-  return { start: from, end: Math.min(end, from + MAX_WINDOW) }
+  return { start: from, end: Math.min(end, from + MAX_WINDOW_SAMPLES) }
 }
 
 /**
@@ -42,7 +42,7 @@ export function settleWords(
     before,
   }: { window: Segment; pauses?: readonly Range[] | undefined; before: SettledWords | undefined },
 ): SettledWords | undefined {
-  if (window.end - window.start < SETTLE_WINDOW) return before
+  if (window.end - window.start < SETTLE_WINDOW_SAMPLES) return before
   const { until, end } = pauseIn(window, pauses) ?? wordIn(window, words)
   const first = words.filter(({ start }) => start * SAMPLE_RATE < until)
   return { words: [...(before?.words ?? []), ...first], end }
@@ -54,15 +54,15 @@ type Cut = { until: number; end: number }
 function pauseIn(window: Segment, pauses: readonly Range[]): Cut | undefined {
   const pause = pauses
     .map(({ start, end }) => ({ start: start * VAD_FRAME, end: end * VAD_FRAME }))
-    .findLast(({ start }) => start > window.start && start <= window.end - MIN_AFTER_PAUSE)
+    .findLast(({ start }) => start > window.start && start <= window.end - MIN_SAMPLES_AFTER_PAUSE)
   if (!pause) return undefined
   const middle = Math.round((pause.start + pause.end) / 2)
-  return { until: middle, end: Math.max(middle, pause.end - PRE_ROLL) }
+  return { until: middle, end: Math.max(middle, pause.end - PRE_ROLL_SAMPLES) }
 }
 
 function wordIn(window: Segment, words: readonly Word[]): Cut {
-  const latest = window.end - MIN_AFTER_WORD
+  const latest = window.end - MIN_SAMPLES_AFTER_WORD
   const starts = words.map(({ start }) => Math.round(start * SAMPLE_RATE))
   const until = starts.findLast((start) => start > window.start && start <= latest) ?? latest
-  return { until, end: until - WORD_LEAD }
+  return { until, end: until - WORD_LEAD_SAMPLES }
 }

@@ -59,8 +59,9 @@ export async function collectAddOnResults(
   const isTranslated = requested.translation && hasServices
   const { target_languages: targets = [] } = requested.translation_config ?? {}
   const translations = new TranslationResults(targets, speakerAt)
-  const log = requestedTypes.length > 0 || isTranslated ? readRecords(readLog, ['found']) : []
-  for await (const records of log) {
+  const recordBatches =
+    requestedTypes.length > 0 || isTranslated ? readRecords(readLog, ['found']) : []
+  for await (const records of recordBatches) {
     for (const { found } of records) {
       for (const type of requestedTypes) addRecord(collected[type]!, found, { type, speakerAt })
       translations.add(found)

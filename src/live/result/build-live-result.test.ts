@@ -93,7 +93,7 @@ test('utterances are sorted by start and channel, the transcript is their text',
 
 test('diarized utterances replace the original ones', async () => {
   const sent = utteranceRecord('a b', { start: 0, channel: 0, number: 0 })
-  const spokenUtterances = (text: string, speaker: number): LogRecord => {
+  const spokenRecord = (text: string, speaker: number): LogRecord => {
     const span = { start: 0, end: 1 }
     const words = [{ text, start: speaker, end: speaker + 0.5, confidence: 1 }]
     const view = viewLiveUtterance({ channel: 0, language: 'en', words, speaker }, span)
@@ -103,11 +103,11 @@ test('diarized utterances replace the original ones', async () => {
     return { kind: 'diarized', diarized: { count: error ? 0 : 2, seconds: 1, error } }
   }
   const textsOf = async (...records: LogRecord[]) => {
-    const { spokenUtterances } = await buildTranscription(logOf(records))
-    return spokenUtterances.map(({ text, speaker }) => [text, speaker])
+    const { utterances } = await buildTranscription(logOf(records))
+    return utterances.map(({ text, speaker }) => [text, speaker])
   }
   // A process was killed before it had logged all of them; the next one logs them again.
-  const notes = [spokenUtterances('a', 0), spokenUtterances('a', 0), spokenUtterances('b', 1)]
+  const notes = [spokenRecord('a', 0), spokenRecord('a', 0), spokenRecord('b', 1)]
   assert.deepEqual(await textsOf(sent, ...notes), [['a b', undefined]])
   assert.deepEqual(await textsOf(sent, ...notes, diarized(null)), [
     ['a', 0],

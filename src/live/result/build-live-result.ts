@@ -7,13 +7,13 @@ import { readUtterances, type SessionUtterance } from './session-utterances.ts'
 
 /**
  * The transcript of a session. `transcription` is the JSON text of that field of the result, and
- * `utterances` the JSON text of the list in it. `diarized` is the outcome of diarization at the
+ * `utterancesJson` the list in it. `diarized` is the outcome of diarization at the
  * end, if it was requested.
  */
 export type SessionTranscription = {
   transcription: string
-  utterances: string
-  spokenUtterances: readonly SessionUtterance[]
+  utterancesJson: string
+  utterances: readonly SessionUtterance[]
   diarized: DiarizedRecord | undefined
 }
 
@@ -34,22 +34,22 @@ export type SessionResultOptions = {
 
 /** Builds the transcript of a session. */
 export async function buildTranscription(readLog: ReadLog): Promise<SessionTranscription> {
-  const { spokenUtterances, diarized } = await readUtterances(readLog)
-  const fullTranscript = await joinTexts(spokenUtterances, {
+  const { utterances, diarized } = await readUtterances(readLog)
+  const fullTranscript = await joinTexts(utterances, {
     separator: ' ',
     textOf: ({ text }) => text,
   })
-  const utterancesJson = await joinTexts(spokenUtterances, {
+  const utteranceJsons = await joinTexts(utterances, {
     separator: ',',
     textOf: ({ json }) => json,
   })
   const transcriptFields = {
     full_transcript: fullTranscript,
-    languages: languagesBySpeech(spokenUtterances),
+    languages: languagesBySpeech(utterances),
   }
-  const utterances = `[${utterancesJson}]`
-  const transcription = `${JSON.stringify(transcriptFields).slice(0, -1)},"utterances":${utterances}}`
-  return { transcription, utterances, spokenUtterances, diarized }
+  const utterancesJson = `[${utteranceJsons}]`
+  const transcription = `${JSON.stringify(transcriptFields).slice(0, -1)},"utterances":${utterancesJson}}`
+  return { transcription, utterancesJson, utterances, diarized }
 }
 
 /** Builds the result of a session as JSON text, without its messages. */
@@ -78,13 +78,13 @@ const BATCH = 1000
  * it.
  */
 export async function joinTexts<T>(
-  utterances: readonly T[],
+  items: readonly T[],
   { separator, textOf }: { separator: string; textOf: (item: T) => string },
 ): Promise<string> {
   const batches: string[] = []
-  for (let at = 0; at < utterances.length; at += BATCH) {
+  for (let at = 0; at < items.length; at += BATCH) {
     batches.push(
-      utterances
+      items
         .slice(at, at + BATCH)
         .map(textOf)
         .join(separator),

@@ -89,21 +89,21 @@ async function* keptMessages(readLog: ReadLog, options: MessagesOptions): AsyncG
   const atEnd: LoggedMessage[] = []
   let before: ChunkRecord = { at: 0, received: 0, audio: 0 }
   for await (const records of readRecords(readLog, sentKinds)) {
-    const keptLines: string[] = []
+    const keptTexts: string[] = []
     for (const record of records) {
       const kind = messageKindOf(record, options)
       if (record.kind === 'chunk') {
         const { chunk } = record
         if (kind && isKept(kind, ACK_BYTES))
-          keptLines.push(chunkAcknowledgment({ before, chunk }, options))
+          keptTexts.push(chunkAcknowledgment({ before, chunk }, options))
         before = chunk
       } else if (isSentAtEnd(record.head)) {
         atEnd.push(record)
       } else if (kind && isKept(kind, recordBytes(record))) {
-        keptLines.push(record.text)
+        keptTexts.push(record.text)
       }
     }
-    yield keptLines
+    yield keptTexts
   }
   yield atEnd.filter((record) => isKept('other', recordBytes(record))).map(({ text }) => text)
 }

@@ -17,7 +17,7 @@ export type SessionUtterance = Pick<
  * was requested.
  */
 export type SessionUtterances = {
-  spokenUtterances: SessionUtterance[]
+  utterances: SessionUtterance[]
   diarized: DiarizedRecord | undefined
 }
 
@@ -42,7 +42,7 @@ export async function readUtterances(readLog: ReadLog): Promise<SessionUtterance
   const isResplit = diarized && diarized.error === null
   const utterances = isResplit ? resplit.slice(resplit.length - diarized!.count) : sent
   utterances.sort((a, b) => a.start - b.start || a.channel - b.channel)
-  return { spokenUtterances: utterances, diarized }
+  return { utterances, diarized }
 }
 
 function readView(json: string): SessionUtterance {

@@ -25,7 +25,7 @@ import type { LiveText } from '../../text/live/live-text.ts'
 import type { SessionText } from '../../text/live/session-text.ts'
 import type { Services } from '../../text/service-add-ons/service-add-on.ts'
 import type { CallbackFeed } from '../callbacks/callback-feed.ts'
-import { createCallbackFeeds, type OpenCallbackFeed } from '../callbacks/callback-feeds.ts'
+import { createCallbackFeedOpener, type OpenCallbackFeed } from '../callbacks/callback-feeds.ts'
 import { audioAfter } from '../journal/log-records.ts'
 import { type RecoveredSession, recoverSession } from '../journal/session-recovery.ts'
 import { CaptionFeed, type LiveCaption } from '../messages/caption-feed.ts'
@@ -120,7 +120,7 @@ export class ActiveSessions {
     this.#log = options.log
     const { storage, config } = options
     this.#sessionStores = createSessionStores(storage.db, config.storage.folder)
-    this.#openFeed = createCallbackFeeds(options)
+    this.#openFeed = createCallbackFeedOpener(options)
     this.#leases = new LiveLeases({ db: options.storage.db, log: options.log })
     const perSession = options.config.live.maxQueuedBytes
     const perAccount = perSession * UNREAD_PER_ACCOUNT

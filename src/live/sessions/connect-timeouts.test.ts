@@ -7,11 +7,15 @@ import { ConnectTimeouts } from './connect-timeouts.ts'
 function awaitFor(timeoutMs: number) {
   const late: string[] = []
   const someLate = Promise.withResolvers<void>()
-  const onLate = (id: string) => {
+  const onTimeout = (id: string) => {
     late.push(id)
     someLate.resolve()
   }
-  return { clients: new ConnectTimeouts({ timeoutMs, onLate }), late, someLate: someLate.promise }
+  return {
+    clients: new ConnectTimeouts({ timeoutMs, onTimeout }),
+    late,
+    someLate: someLate.promise,
+  }
 }
 
 test('the connect timeout counts from the creation of the session', (t) => {

@@ -1,7 +1,7 @@
 import { MAX_TIMER_MS, wallNow } from '../../clock.ts'
 
 /** How long a session waits for its first client, and the handler for sessions that none joins. */
-export type ConnectTimeoutsOptions = { timeoutMs: number; onLate(id: string): void }
+export type ConnectTimeoutsOptions = { timeoutMs: number; onTimeout(id: string): void }
 
 /** The sessions that wait for their first client. */
 export class ConnectTimeouts {
@@ -49,7 +49,7 @@ export class ConnectTimeouts {
     const end = () => {
       if (remainingMs > waitMs) return this.#wait(id, remainingMs - waitMs)
       this.remove(id)
-      this.#options.onLate(id)
+      this.#options.onTimeout(id)
     }
     this.#timers.set(id, setTimeout(end, waitMs))
   }

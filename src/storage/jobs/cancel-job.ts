@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { recordJobUsage, usageColumns } from '../accounts/usage/usage.ts'
 import { type Db, inTransaction } from '../database/db.ts'
 import { endedJobColumns, queueJobEnd } from '../deliveries/queue-deliveries.ts'
-import { ended, type JobFailure } from './finish-job.ts'
+import { endedColumns, type JobFailure } from './finish-job.ts'
 import type { JobRef } from './jobs.ts'
 
 /**
@@ -22,7 +22,7 @@ export function cancelRecordedJob(
       .where('kind', '=', 'pre-recorded')
       .where('status', 'in', ['queued', 'processing'])
       .set({
-        ...ended(at),
+        ...endedColumns(at),
         status: 'error',
         error_code: failure.code,
         lease_epoch: sql<number>`lease_epoch + 1`,

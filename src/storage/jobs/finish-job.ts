@@ -4,7 +4,7 @@ import { type Db, inTransaction } from '../database/db.ts'
 import type { Tables } from '../database/tables.ts'
 import { endedJobColumns, queueJobEnd } from '../deliveries/queue-deliveries.ts'
 import { deleteRecordingWithoutJobs } from '../recordings/recordings.ts'
-import { idle, type Lease, updateLeasedJob } from './queue/lease.ts'
+import { idleColumns, type Lease, updateLeasedJob } from './queue/lease.ts'
 import { type RedactedAudio, redactedColumns } from './redacted-audio.ts'
 import { commitOrDelete, deleteResultObject, storeResult, type WrittenResult } from './results.ts'
 
@@ -78,7 +78,7 @@ function endJob(
 ): Promise<boolean> {
   return inTransaction(db, async (tx) => {
     const job = await updateLeasedJob(tx, lease)
-      .set({ ...ended(at), ...change })
+      .set({ ...endedColumns(at), ...change })
       .returning([...endedJobColumns, ...usageColumns, 'file_id', 'redacted_object'])
       .executeTakeFirst()
     if (!job) return false
@@ -93,7 +93,7 @@ function endJob(
  * The columns of an ended job. The creation time of a job in a burst may be slightly ahead of the
  * clock, but a job never ends before it begins.
  */
-export function ended(at: number) {
+export function endedColumns(at: number) {
   const latest = sql<number>`case when created_at > ${at} then created_at else ${at} end`
-  return { ...idle, completed_at: latest }
+  return { ...idleColumns, completed_at: latest }
 }

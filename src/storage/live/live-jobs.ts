@@ -15,7 +15,7 @@ import {
   queueLiveCallbacks,
   queueWebhooks,
 } from '../deliveries/queue-deliveries.ts'
-import { ended, type JobFailure } from '../jobs/finish-job.ts'
+import { endedColumns, type JobFailure } from '../jobs/finish-job.ts'
 import { type JobStatus, readRequestWarnings } from '../jobs/jobs.ts'
 import type { SessionMessage } from '../jobs/queue/insert-job.ts'
 import { type Lease, updateLeasedJob } from '../jobs/queue/lease.ts'
@@ -200,7 +200,7 @@ export function finishLiveJob(
 ): Promise<boolean> {
   return inTransaction(db, async (tx) => {
     const job = await updateLeasedJob(tx, lease)
-      .set({ ...ended(at), ...result, status: 'done', file_duration: file?.duration ?? 0 })
+      .set({ ...endedColumns(at), ...result, status: 'done', file_duration: file?.duration ?? 0 })
       .returning(endColumns)
       .executeTakeFirst()
     if (!job) return false
@@ -247,7 +247,7 @@ export function failLiveJob(
       .where('kind', '=', 'live')
       .where(isOpen)
       .set({
-        ...ended(at),
+        ...endedColumns(at),
         status: 'error',
         error_code: failure.code,
         post_session_metadata: reported,

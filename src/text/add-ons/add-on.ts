@@ -21,13 +21,13 @@ export type AddOn = {
  * Runs an add-on on the utterances whose languages it supports. Throws `AddOnFailure` if there are
  * none.
  */
-export function makeFromTranscript(
+export function runOnSupportedUtterances(
   addOn: AddOn,
   transcript: Transcript,
   params: Params,
   { format = 'string' }: { format?: ResultFormat } = {},
 ): AddOnOutput {
-  const utterances = knownUtterances(addOn, transcript)
+  const utterances = supportedUtterances(addOn, transcript)
   return addOn.compute({ ...transcript, utterances }, params, { format })
 }
 
@@ -35,7 +35,7 @@ export function makeFromTranscript(
  * Returns the utterances whose languages an add-on supports. Throws `AddOnFailure` if there is
  * speech, but none in such a language.
  */
-export function knownUtterances(
+export function supportedUtterances(
   { name, languages }: Pick<AddOn, 'name' | 'languages'>,
   { utterances }: Transcript,
 ): Utterance[] {

@@ -129,7 +129,7 @@ const birthYear = new RegExp(
 )
 const endsInYear = new RegExp(`(?:${year}|\\d{4})$`, 'i')
 /** A year after a birthday: "May third, um, ninety one", "May third. Nineteen ninety one." */
-const yearBehind = new RegExp(
+const yearAfter = new RegExp(
   `^(?:,? (?:u[hm],? )?(?:of )?${shortYear}\\b(?! (?:years?|months?|weeks?|days?|minutes?|hours?|people|percent|dollars)\\b)|\\. (?:u[hm],? )?(?:${year}|${shortYear})(?=[.,?!]|$))`,
   'i',
 )
@@ -226,6 +226,6 @@ function withUsualCase(text: string): string {
 
 function withYear(text: string, entity: Entity): Entity {
   if (endsInYear.test(text.slice(entity.from, entity.to))) return entity
-  const [behind = ''] = yearBehind.exec(text.slice(entity.to, entity.to + 60)) ?? []
+  const [behind = ''] = yearAfter.exec(text.slice(entity.to, entity.to + 60)) ?? []
   return { ...entity, to: entity.to + behind.length }
 }

@@ -83,7 +83,7 @@ export function tokensWithin(
   { from, to }: { from: number; to: number },
 ): Token[] {
   const words: Token[] = []
-  for (let i = firstBehind(tokens, from); i < tokens.length && tokens[i]!.from < to; i++) {
+  for (let i = firstAfter(tokens, from); i < tokens.length && tokens[i]!.from < to; i++) {
     words.push(tokens[i]!)
   }
   return words
@@ -93,7 +93,7 @@ export function tokensWithin(
  * Returns the index of the first token after an offset, by binary search, because a document may
  * have as many entities as words.
  */
-function firstBehind(tokens: readonly Token[], offset: number): number {
+function firstAfter(tokens: readonly Token[], offset: number): number {
   let [low, high] = [0, tokens.length]
   while (low < high) {
     const middle = (low + high) >> 1

@@ -1,5 +1,5 @@
 import type { Utterance, Word } from '../../transcript/transcript.ts'
-import { makeFromTranscript, type Params } from '../add-ons/add-on.ts'
+import { type Params, runOnSupportedUtterances } from '../add-ons/add-on.ts'
 import { localAddOns } from '../add-ons/add-ons.ts'
 import { type Envelope, runInEnvelope } from '../result/steps/envelope.ts'
 import { type CustomSpellingConfig, createSpelling } from '../transforms/spelling.ts'
@@ -69,7 +69,9 @@ export function runLiveAddOn(
   const format = 'native'
   const addOn = localAddOns.find((candidate) => candidate.name === name)!
   const compute = () =>
-    makeFromTranscript(addOn, { utterances: readUtterances(utterancesJson) }, params, { format })
+    runOnSupportedUtterances(addOn, { utterances: readUtterances(utterancesJson) }, params, {
+      format,
+    })
   return runInEnvelope(name, compute, { now, format, onFault })
 }
 

@@ -179,7 +179,7 @@ test('errors in the real thread are logged without the transcript, and skipped',
  */
 function openShared(t: TestContext, options: Partial<ResultBuilderOptions> = {}) {
   const entry = new URL('../../../test/support/text/misbehaving-result-thread.ts', import.meta.url)
-  const resultBuilder = openResultBuilder(t, { entry, secondAfter: 0, ...options })
+  const resultBuilder = openResultBuilder(t, { entry, secondThreadDelay: 0, ...options })
   const ended: string[] = []
   return {
     ended,
@@ -232,7 +232,7 @@ test('a second thread starts for waiting tasks and ends when idle', async (t) =>
 })
 
 test('a short wait does not start a thread', async (t) => {
-  const { begin } = openShared(t, { secondAfter: 1000 })
+  const { begin } = openShared(t, { secondThreadDelay: 1000 })
   const all = ['a', 'b', 'c'].map((account) => begin(account, 'tell thread').done)
   assert.equal(new Set(await Promise.all(all)).size, 1)
 })

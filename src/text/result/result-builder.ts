@@ -17,7 +17,7 @@ import type { TranscriptResultOptions } from './transcript-result.ts'
 /** The options of `ResultBuilder`. */
 export type ResultBuilderOptions = ResultThreadOptions & {
   /** For tests: the seconds a task waits before the second thread starts, and a clock in ms. */
-  secondAfter?: number
+  secondThreadDelay?: number
   now?: () => number
 }
 
@@ -28,9 +28,9 @@ export type ResultTaskOptions = { account: string; signal: AbortSignal }
  * Seconds that a task waits before a second thread starts; most builds take less. A thread takes 90
  * MB, and 165 MB with all word lists.
  */
-const SECOND_AFTER = 2
+const SECOND_THREAD_DELAY_SECONDS = 2
 /** Milliseconds for which an account whose step crashed or hung may use only the second thread. */
-const SET_APART_FOR = 3_600_000
+const ISOLATION_MS = 3_600_000
 /** The fewest characters of JSON for one word of a result. */
 const CHARACTERS_PER_WORD = 60
 
@@ -52,18 +52,22 @@ export class ResultBuilder {
   readonly #second: ResultThread
   readonly #busy = new Set<ResultThread>()
   readonly #turns = new AccountScheduler<Work>()
-  readonly #secondAfter: number
+  readonly #secondThreadDelay: number
   readonly #now: () => number
   /** The times until which accounts may use only the second thread. */
   readonly #isolatedUntil = new Map<string, number>()
   #timer: NodeJS.Timeout | undefined
   #described: Promise<TextCapabilities> | undefined
 
-  constructor({ secondAfter = SECOND_AFTER, now = Date.now, ...options }: ResultBuilderOptions) {
+  constructor({
+    secondThreadDelay = SECOND_THREAD_DELAY_SECONDS,
+    now = Date.now,
+    ...options
+  }: ResultBuilderOptions) {
     this.#now = now
     this.#first = new ResultThread(options)
     this.#second = new ResultThread(options)
-    this.#secondAfter = secondAfter
+    this.#secondThreadDelay = secondThreadDelay
   }
 
   /** Builds a result. Rejects when aborted, and with `internal` when a required step failed. */
@@ -125,7 +129,7 @@ export class ResultBuilder {
     { account, ...options }: ResultTaskOptions & BuilderTaskOptions,
   ): Promise<Responses[T['kind']]> {
     const { promise, resolve, reject } = Promise.withResolvers<Responses[T['kind']]>()
-    const onLost = () => this.#isolatedUntil.set(account, this.#now() + SET_APART_FOR)
+    const onLost = () => this.#isolatedUntil.set(account, this.#now() + ISOLATION_MS)
     this.#turns.add(account, (thread) =>
       thread.perform(task, { ...options, onLost }).then(resolve, reject),
     )
@@ -142,13 +146,15 @@ export class ResultBuilder {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined
       this.#begin(this.#second)
-    }, this.#secondAfter * 1000).unref()
+    }, this.#secondThreadDelay * 1000).unref()
   }
 
   /** Gives an idle thread the next task. */
   #begin(thread: ResultThread): void {
     if (this.#busy.has(thread)) return
-    const next = this.#turns.take((account) => thread === this.#second || !this.#isApart(account))
+    const next = this.#turns.take(
+      (account) => thread === this.#second || !this.#isIsolated(account),
+    )
     if (!next) return
     this.#busy.add(thread)
     void next.work(thread).then(() => {
@@ -159,7 +165,7 @@ export class ResultBuilder {
     })
   }
 
-  #isApart(account: string): boolean {
+  #isIsolated(account: string): boolean {
     const until = this.#isolatedUntil.get(account)
     if (until === undefined) return false
     if (until > this.#now()) return true

@@ -1,5 +1,5 @@
 import type { Transcript } from '../../transcript/transcript.ts'
-import { knownUtterances, type Params } from '../add-ons/add-on.ts'
+import { type Params, supportedUtterances } from '../add-ons/add-on.ts'
 import { AddOnFailure } from '../result/steps/envelope.ts'
 import type { ServiceResponses } from '../result/steps/run-service-add-on.ts'
 import type { TranscriptTransform } from '../transforms/transform.ts'
@@ -71,7 +71,7 @@ function failureOf(serviceResponses: ServiceResponses | undefined) {
 
 function checkLanguage(transcript: Transcript, failure: ReturnType<typeof failureOf>): void {
   try {
-    knownUtterances({ name, languages }, transcript)
+    supportedUtterances({ name, languages }, transcript)
   } catch (error) {
     throw failure ? new AddOnFailure(failure) : error
   }

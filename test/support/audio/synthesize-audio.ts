@@ -1,15 +1,18 @@
-/** The format of drawn audio; the defaults are those of sessions. */
-export type DrawOptions = { sampleRate?: number; bitDepth?: 8 | 16 | 24 | 32; seed?: number }
+/** The format of synthesized audio; the defaults are those of sessions. */
+export type SynthesizeOptions = { sampleRate?: number; bitDepth?: 8 | 16 | 24 | 32; seed?: number }
 
 /** The duration of a character. */
 const SECONDS = 0.1
 
 /**
- * Draws raw samples of one channel, a character per 0.1 s: `#` is a hum that a fake engine takes
- * for speech, anything else is silence. No two tenths of a hum are alike, so that tests can detect
- * repeats.
+ * Synthesizes raw samples of one channel, a character per 0.1 s: `#` is a hum that a fake engine
+ * takes for speech, anything else is silence. No two tenths of a hum are alike, so that tests can
+ * detect repeats.
  */
-export function synthesizeAudio(audio: string, options: DrawOptions = {}): Buffer<ArrayBuffer> {
+export function synthesizeAudio(
+  audio: string,
+  options: SynthesizeOptions = {},
+): Buffer<ArrayBuffer> {
   const { sampleRate = 16_000, bitDepth = 16, seed = 0 } = options
   const perCharacter = Math.round(sampleRate * SECONDS)
   const bytes = Buffer.alloc((audio.length * perCharacter * bitDepth) / 8)

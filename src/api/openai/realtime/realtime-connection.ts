@@ -219,7 +219,7 @@ export class RealtimeConnection implements SocketConnection {
       const message = JSON.parse(text) as ServerMessage
       const events = session.isDiscarded ? [] : this.#toEvents(session, message)
       for (const event of events) this.#emit(event)
-      if (sequence !== undefined) connection.markDelivered(sequence)
+      if (sequence !== undefined) connection.markConfirmed(sequence)
       if (this.#pendingEvents.length > MAX_PENDING_EVENTS) await this.#waitForCapacity()
     }
     const { closeCode } = connection
@@ -266,7 +266,7 @@ export class RealtimeConnection implements SocketConnection {
   }
 
   /** The messages of a session are acknowledged when they are passed on, so this does nothing. */
-  markDelivered(): void {}
+  markConfirmed(): void {}
 
   /** The client has disconnected; the audio that it sent is recognized to the end. */
   socketClosed(): void {

@@ -14,7 +14,7 @@ const path = '/v2/transcription'
  * Serves the deprecated alias routes: creation as for recorded audio, everything else
  * for both kinds.
  */
-export function transcriptionRoutes(
+export function deprecatedTranscriptionRoutes(
   app: Pick<App, 'config' | 'storage' | 'jobs'> & { bodies: BodyReader },
 ): FastifyPluginAsyncTypebox {
   return async (http) => {

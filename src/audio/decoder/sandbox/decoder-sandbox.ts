@@ -78,7 +78,7 @@ export function candidateConfinements(platform: NodeJS.Platform = process.platfo
   return platform === 'win32' ? [] : ['limits']
 }
 
-/** The command that starts Node with one of our modules. */
+/** A command in which Node checks that it can read our code. */
 const readOwnCode = {
   file: process.execPath,
   args: ['-e', `fs.accessSync(${JSON.stringify(import.meta.filename)})`],

@@ -1,9 +1,9 @@
 import { partialIntervalFactor } from './load-shedding.ts'
 
 /** An utterance with fewer frames than this yields no useful partial. */
-const FIRST_PARTIAL_FRAMES = 8
+const MIN_PARTIAL_FRAMES = 8
 /** Partials take at most a third of the time: they must not delay finals. */
-const PARTIAL_SHARE = 3
+const PARTIAL_PAUSE_FACTOR = 3
 
 /** When the next partial of a channel is due. Times are those of `performance.now()`. */
 export class PartialSchedule {
@@ -16,12 +16,12 @@ export class PartialSchedule {
 
   /** Returns whether an utterance of so many frames is due for a partial. */
   isDue(now: number, { frames }: { frames: number }): boolean {
-    return frames >= FIRST_PARTIAL_FRAMES && now >= this.#nextAt
+    return frames >= MIN_PARTIAL_FRAMES && now >= this.#nextAt
   }
 
   /** A partial was recognized: the next one waits in proportion to the time that it took. */
   recognized({ startedAt, now }: { startedAt: number; now: number }): void {
-    this.#postpone(startedAt + PARTIAL_SHARE * (now - startedAt))
+    this.#postpone(startedAt + PARTIAL_PAUSE_FACTOR * (now - startedAt))
   }
 
   /**

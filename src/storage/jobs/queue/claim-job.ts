@@ -14,7 +14,7 @@ export type ClaimedJob = {
   /** The time since which it waited to be claimed, by the clock of the queue. */
   dueAt: number
   /** Whether its recording is stored here. */
-  isFetched: boolean
+  hasRecording: boolean
   /** The time since which it has been waiting for disk space, by the clock of the queue. */
   spaceWaitSince: number | null
   params: Record<string, unknown>
@@ -43,11 +43,11 @@ export type ClaimOptions = {
   /**
    * Only jobs whose recording is stored here, or only those whose recording must still be fetched.
    */
-  only?: 'fetched' | 'unfetched' | undefined
+  only?: 'stored' | 'remote' | undefined
 }
 
-/** The condition that the recording of `waiting` has not been fetched yet. */
-const unfetched = sql<SqlBool>`(waiting.file_source is not null
+/** The condition that the recording of `waiting` must still be fetched. */
+const isRemote = sql<SqlBool>`(waiting.file_source is not null
   and not exists (select 1 from files where files.id = waiting.file_id))`
 
 /**
@@ -61,10 +61,10 @@ export function claimJob(db: Db, options: ClaimOptions): Promise<ClaimedJob | un
 
 async function claim(db: Db, options: ClaimOptions): Promise<ClaimedJob | undefined> {
   const { owner, now, leaseMs, maxAttempts, maxPerAccount, only } = options
-  const fetchedCondition = only
-    ? only === 'fetched'
-      ? sql`and not ${unfetched}`
-      : sql`and ${unfetched}`
+  const recordingCondition = only
+    ? only === 'stored'
+      ? sql`and not ${isRemote}`
+      : sql`and ${isRemote}`
     : sql``
   const { rows } = await sql<JobRow & { is_fetched: unknown }>`
     with running as (select account, count(*) as jobs from jobs
@@ -76,16 +76,16 @@ async function claim(db: Db, options: ClaimOptions): Promise<ClaimedJob | undefi
       where waiting.kind = 'pre-recorded' and waiting.status = 'queued'
         and waiting.run_after <= ${now} and waiting.attempt < ${maxAttempts}
         and waiting.interruptions < ${MAX_INTERRUPTIONS}
-        and coalesce(running.jobs, 0) < ${maxPerAccount} ${fetchedCondition}
+        and coalesce(running.jobs, 0) < ${maxPerAccount} ${recordingCondition}
       order by coalesce(running.jobs, 0), waiting.created_at, waiting.id
       limit 1 ${db.dialect.forUpdateSkipLocked('waiting')})
     returning *, file_source is null
       or exists (select 1 from files where files.id = file_id) as is_fetched`.execute(db.sql)
   const row = rows[0]
-  return row && { ...toClaimedJob(row), isFetched: db.dialect.toBoolean(row.is_fetched) }
+  return row && { ...toClaimedJob(row), hasRecording: db.dialect.toBoolean(row.is_fetched) }
 }
 
-function toClaimedJob(row: JobRow): Omit<ClaimedJob, 'isFetched'> {
+function toClaimedJob(row: JobRow): Omit<ClaimedJob, 'hasRecording'> {
   return {
     id: row.id,
     account: row.account,

@@ -14,7 +14,7 @@ export async function renewLease(
   lease: Lease,
   { leaseMs }: { leaseMs: number },
 ): Promise<boolean> {
-  return changesJob(db, lease, { lease_until: sql<number>`${db.dialect.now()} + ${leaseMs}` })
+  return changeJob(db, lease, { lease_until: sql<number>`${db.dialect.now()} + ${leaseMs}` })
 }
 
 /**
@@ -25,7 +25,7 @@ export async function retryJob(
   lease: Lease,
   { runAfter }: { runAfter: number },
 ): Promise<boolean> {
-  return changesJob(db, lease, { ...waiting, run_after: runAfter })
+  return changeJob(db, lease, { ...waiting, run_after: runAfter })
 }
 
 /**
@@ -49,18 +49,18 @@ export async function releaseJob(
 }
 
 /** The columns to clear when no process works on a job. */
-export const idle = {
+export const idleColumns = {
   lease_owner: null,
   lease_until: null,
   progress_stage: null,
   progress_fraction: null,
   progress_seconds_left: null,
 }
-const waiting = { ...idle, status: 'queued' } as const
+const waiting = { ...idleColumns, status: 'queued' } as const
 
 type JobRowChange = UpdateObject<Tables, 'jobs', 'jobs'>
 
-async function changesJob(db: Db, lease: Lease, change: JobRowChange): Promise<boolean> {
+async function changeJob(db: Db, lease: Lease, change: JobRowChange): Promise<boolean> {
   const result = await updateLeasedJob(db, lease).set(change).executeTakeFirst()
   return result.numUpdatedRows === 1n
 }

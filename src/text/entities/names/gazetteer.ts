@@ -10,7 +10,7 @@ type NameListSource = {
   lists: string[]
   tags?: string[]
   /** Whether the phrase also matches in lower case, as everything but a proper noun does. */
-  small?: true
+  lowerCase?: true
 }
 
 /** The word lists. If a phrase is in several, the last one wins. */
@@ -23,37 +23,37 @@ const sources: NameListSource[] = [
   { type: 'LOCATION_STATE', lists: ['places/us-states'] },
   { type: 'ORIGIN', lists: ['people/nationalities'], tags: ['Demonym'] },
   { type: 'LANGUAGE', lists: ['people/languages'] },
-  { type: 'RELIGION', lists: ['people/religions'], small: true },
-  { type: 'POLITICAL_AFFILIATION', lists: ['people/politics'], small: true },
+  { type: 'RELIGION', lists: ['people/religions'], lowerCase: true },
+  { type: 'POLITICAL_AFFILIATION', lists: ['people/politics'], lowerCase: true },
   { type: 'ZODIAC_SIGN', lists: ['people/zodiac'] },
-  { type: 'MARITAL_STATUS', lists: ['people/marital'], small: true },
-  { type: 'GENDER', lists: ['people/genders'], small: true },
-  { type: 'SEXUALITY', lists: ['people/sexualities'], small: true },
-  { type: 'DRUG', lists: ['medical/drugs'], small: true },
-  { type: 'CONDITION', lists: ['medical/conditions'], small: true },
-  { type: 'INJURY', lists: ['medical/injuries'], small: true },
-  { type: 'MEDICAL_PROCESS', lists: ['medical/medical-processes'], small: true },
-  { type: 'OCCUPATION', lists: ['people/occupations'], small: true },
+  { type: 'MARITAL_STATUS', lists: ['people/marital'], lowerCase: true },
+  { type: 'GENDER', lists: ['people/genders'], lowerCase: true },
+  { type: 'SEXUALITY', lists: ['people/sexualities'], lowerCase: true },
+  { type: 'DRUG', lists: ['medical/drugs'], lowerCase: true },
+  { type: 'CONDITION', lists: ['medical/conditions'], lowerCase: true },
+  { type: 'INJURY', lists: ['medical/injuries'], lowerCase: true },
+  { type: 'MEDICAL_PROCESS', lists: ['medical/medical-processes'], lowerCase: true },
+  { type: 'OCCUPATION', lists: ['people/occupations'], lowerCase: true },
   { type: 'PRODUCT', lists: ['names/products'] },
   { type: 'EVENT', lists: ['names/events'] },
 ]
 
 /** A listed phrase. `letters` marks an acronym that is a common word in lower case: WHO, AIDS. */
-type GazetteerEntry = { type: EntityType; small: boolean; letters: boolean }
+type GazetteerEntry = { type: EntityType; lowerCase: boolean; letters: boolean }
 
 let phrases: Map<string, GazetteerEntry> | undefined
 const MAX_PHRASE_WORDS = 4
 
 function loadPhrases(): Map<string, GazetteerEntry> {
   const all = new Map<string, GazetteerEntry>()
-  for (const { type, lists, tags = [], small = false } of sources) {
+  for (const { type, lists, tags = [], lowerCase = false } of sources) {
     const listed = [...lists.flatMap(wordList), ...tags.flatMap(taggedWith)]
     for (const phrase of listed) {
       const letters = /^\p{Lu}{2,5}$/u.test(phrase)
-      all.set(listSpelling(phrase), { type, small, letters })
+      all.set(listSpelling(phrase), { type, lowerCase, letters })
       // A token has no possessive: "Parkinson's" arrives here as "Parkinson".
       if (/['’]s$/.test(phrase))
-        all.set(listSpelling(phrase.slice(0, -2)), { type, small, letters })
+        all.set(listSpelling(phrase.slice(0, -2)), { type, lowerCase, letters })
     }
   }
   return all
@@ -92,14 +92,15 @@ function listedAt(part: readonly WordToken[], cased: boolean): Entity | undefine
   if (!listed) return undefined
   const last = part.at(-1)!
   if (cased && listed.letters && last.text !== last.text.toUpperCase()) return undefined
-  if (!cased && !listed.small && !isClearlySmall(phrase, listed)) return undefined
-  if (cased && !listed.small && !(part[0]!.capital || part[0]!.lower === 'the')) return undefined
-  if (cased && !listed.small && !last.capital) return undefined
+  if (!cased && !listed.lowerCase && !isClearlyLowerCase(phrase, listed)) return undefined
+  if (cased && !listed.lowerCase && !(part[0]!.capital || part[0]!.lower === 'the'))
+    return undefined
+  if (cased && !listed.lowerCase && !last.capital) return undefined
   return { type: listed.type, from: part[0]!.from, to: last.to, score: 0.8 }
 }
 
 /** Returns whether a proper noun is unambiguous in a text without capitals. */
-function isClearlySmall(phrase: string, { type }: GazetteerEntry): boolean {
+function isClearlyLowerCase(phrase: string, { type }: GazetteerEntry): boolean {
   if (!/^(?:LOCATION|ORIGIN|LANGUAGE|ORGANIZATION)/.test(type) || phrase.length < 4) return false
   if (phrase.includes(' ')) return !phrase.split(' ').every(isOrdinaryWord)
   if (type === 'ORGANIZATION' || everydayWords.has(phrase) || isFamily(phrase)) return false

@@ -21,7 +21,7 @@ import {
   familyAlone,
   givenAlone,
   givenUncased,
-  isFamilyBehind,
+  isFamilyNameAfter,
   rareUncased,
 } from './single-names.ts'
 import { findSpelled } from './spelled-names.ts'
@@ -127,7 +127,7 @@ function cueBefore(text: string, tokens: readonly WordToken[], at: number): Name
   if (previous && titles.test(previous.lower) && !previous.closed) {
     // "The doctor hill" is not a name.
     const isEveryday = previous.lower === 'doctor' && isOrdinaryWord(token.lower)
-    const isFamilyName = isFamilyBehind(token) && !isEveryday
+    const isFamilyName = isFamilyNameAfter(token) && !isEveryday
     if (isFamilyName || endOfParticles(tokens, at) > at) return 'civil'
   }
   const textBefore = text.slice(Math.max(0, token.from - 70), token.from).replace(/’/g, "'")

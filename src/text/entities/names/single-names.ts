@@ -87,7 +87,7 @@ export function givenUncased(tokens: readonly WordToken[], at: number, cued = fa
   const { lower, closed } = tokens[at]!
   if (neverNames.has(lower) || lower.length < 3) return undefined
   const next = closed ? undefined : tokens[at + 1]
-  const family = next && (cued ? isFamilyBehind(next) : isFamilyUncased(next))
+  const family = next && (cued ? isFamilyNameAfter(next) : isFamilyUncased(next))
   // "My name is mark green": two everyday words, which together are a name.
   const cuedGiven =
     isAnyGivenName(lower) && (!isOrdinaryWord(lower) || (family && isWordLike(lower)))
@@ -118,7 +118,7 @@ export function rareUncased(
   if (!isRareWord(tokens[at]!.lower)) return undefined
   const [token, next] = [tokens[at]!, tokens[at + 1]]
   if (isFamilyName) return { type: 'NAME_FAMILY' as const, end: at + 1, score: 0.6 }
-  const isFull = next && !token.closed && (isFamilyBehind(next) || isRareWord(next.lower))
+  const isFull = next && !token.closed && (isFamilyNameAfter(next) || isRareWord(next.lower))
   return isFull
     ? { type: 'NAME' as const, end: at + 2, score: 0.6 }
     : { type: 'NAME_GIVEN' as const, end: at + 1, score: 0.6 }
@@ -132,7 +132,7 @@ function isFamilyUncased({ lower }: WordToken): boolean {
  * Returns whether a word after "my name is john" or "mr." is a family name. Everyday words are,
  * function words are not.
  */
-export function isFamilyBehind({ lower }: WordToken): boolean {
+export function isFamilyNameAfter({ lower }: WordToken): boolean {
   return isFamily(lower) && !neverNames.has(lower) && !isFunctionWord(lower)
 }
 

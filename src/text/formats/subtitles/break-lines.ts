@@ -7,7 +7,7 @@ const BREAK_WEIGHT = 0.1
  * The best rows for the chunks before an index: their total penalty, and the first chunk of the
  * last row.
  */
-type Plan = { price: number; opens: number }
+type Plan = { penalty: number; first: number }
 
 /**
  * Breaks chunks into rows of at most `width` columns: as few rows as possible, of similar length,
@@ -17,22 +17,22 @@ type Plan = { price: number; opens: number }
 export function breakLines(chunks: readonly TextChunk[], width: number): string[] {
   const count = countRows(chunks, width)
   const columns = sumColumns(chunks)
-  const layers: Plan[][] = [[{ price: 0, opens: 0 }]]
+  const layers: Plan[][] = [[{ penalty: 0, first: 0 }]]
   for (let row = 0; row < count; row++) {
     const before = layers[row]!
     const plans: Plan[] = []
     for (let end = 1; end <= chunks.length; end++) {
-      let best: Plan = { price: Number.POSITIVE_INFINITY, opens: end - 1 }
-      for (let opens = end - 1; opens >= 0; opens--) {
-        const used = columns(opens, end)
-        if (used > width && opens < end - 1) break
-        const price =
-          (before[opens]?.price ?? Number.POSITIVE_INFINITY) +
+      let best: Plan = { penalty: Number.POSITIVE_INFINITY, first: end - 1 }
+      for (let first = end - 1; first >= 0; first--) {
+        const used = columns(first, end)
+        if (used > width && first < end - 1) break
+        const penalty =
+          (before[first]?.penalty ?? Number.POSITIVE_INFINITY) +
           (used / width) ** 2 +
           BREAK_WEIGHT * breakPenalty(chunks[end - 1]!, chunks[end])
         // With the same penalty, the lower row becomes the longer one, so that less of the picture
         // is hidden.
-        if (price <= best.price) best = { price, opens }
+        if (penalty <= best.penalty) best = { penalty, first }
       }
       plans[end] = best
     }
@@ -40,9 +40,9 @@ export function breakLines(chunks: readonly TextChunk[], width: number): string[
   }
   const rows: string[] = []
   for (let end = chunks.length; end > 0; ) {
-    const { opens } = layers[count - rows.length]![end]!
-    rows.unshift(joinChunks(chunks.slice(opens, end)))
-    end = opens
+    const { first } = layers[count - rows.length]![end]!
+    rows.unshift(joinChunks(chunks.slice(first, end)))
+    end = first
   }
   return rows
 }
@@ -60,10 +60,10 @@ function countRows(chunks: readonly TextChunk[], width: number): number {
 }
 
 /** Returns a function that returns the columns of a row from one chunk to another. */
-function sumColumns(chunks: readonly TextChunk[]): (opens: number, end: number) => number {
+function sumColumns(chunks: readonly TextChunk[]): (first: number, end: number) => number {
   const sums = [0]
   for (const { space, columns } of chunks) sums.push(sums.at(-1)! + space.length + columns)
-  return (opens, end) => sums[end]! - sums[opens]! - chunks[opens]!.space.length
+  return (first, end) => sums[end]! - sums[first]! - chunks[first]!.space.length
 }
 
 function joinChunks(chunks: readonly TextChunk[]): string {

@@ -4,9 +4,10 @@ import { breakPenalty } from './break-penalty.ts'
 import { splitChunks } from './caption-chunks.ts'
 
 /**
- * Returns the price of a break after the first of two words, with seconds of silence between them.
+ * Returns the penalty of a break after the first of two words, with seconds of silence between
+ * them.
  */
-function price(text: string, { pause = 0, language = 'en' } = {}): number {
+function penalty(text: string, { pause = 0, language = 'en' } = {}): number {
   const words = [
     { text, start: 0, end: 1, confidence: 1 },
     { text: 'next', start: 1 + pause, end: 3 + pause, confidence: 1 },
@@ -22,17 +23,17 @@ for (const [after, words, expected] of [
   ['a word that leans on the next', ['the', 'Of', 'her'], 1.2],
 ] as const) {
   test(`a break after ${after} costs ${expected}`, () => {
-    for (const word of words) assert.equal(price(word), expected, word)
+    for (const word of words) assert.equal(penalty(word), expected, word)
   })
 }
 
 test('only function words of the language penalize a break', () => {
-  assert.equal(price('on', { language: 'fr' }), 0.8)
+  assert.equal(penalty('on', { language: 'fr' }), 0.8)
 })
 
-test('a pause lowers the price by its seconds, down to zero', () => {
-  assert.equal(price('word', { pause: 0.5 }).toFixed(3), '0.300')
-  assert.equal(price('word', { pause: 5 }), 0)
+test('a pause lowers the penalty by its seconds, down to zero', () => {
+  assert.equal(penalty('word', { pause: 0.5 }).toFixed(3), '0.300')
+  assert.equal(penalty('word', { pause: 5 }), 0)
 })
 
 test('a break after the last word costs nothing', () => {

@@ -41,10 +41,10 @@ export function isNoBreakWord(
 export function breakPenalty(last: TextChunk, next: TextChunk | undefined): number {
   if (!next || (!last.leans && /[.!?…。！？؟।]["'”’)」』]?$/.test(last.text))) return 0
   const pause = Math.max(0, next.start - last.end) / 1000
-  return Math.max(0, wordPrice(last) - pause)
+  return Math.max(0, wordPenalty(last) - pause)
 }
 
-function wordPrice({ text, leans }: TextChunk): number {
+function wordPenalty({ text, leans }: TextChunk): number {
   if (/[,;:–—，、；：،؛]$/.test(text)) return 0.3
   return leans ? 1.2 : 0.8
 }

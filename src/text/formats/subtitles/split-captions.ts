@@ -60,7 +60,7 @@ export function splitCaptions(
   const captions = utterances.flatMap((utterance) => {
     return withVoice(cutUtterance(utterance, limits), voiceOf(utterance))
   })
-  return adjustTiming(captions, limits).map(({ opens: _, ...caption }) => caption)
+  return adjustTiming(captions, limits).map(({ first: _, ...caption }) => caption)
 }
 
 /**
@@ -92,9 +92,9 @@ export function cutLabeledCaptions(
     })
     const captions = adjustTiming(cut, limits)
     const breaksByUtterance = utterances.map(() => new Set<number>())
-    for (const [i, { utteranceIndex, opens, voice }] of captions.entries()) {
+    for (const [i, { utteranceIndex, first, voice }] of captions.entries()) {
       if (voice !== undefined && voice !== captions[i - 1]?.voice)
-        breaksByUtterance[utteranceIndex]!.add(opens)
+        breaksByUtterance[utteranceIndex]!.add(first)
     }
     const isStable = breaksByUtterance.every(
       (voices, utteranceIndex) => voices.symmetricDifference(labeled[utteranceIndex]!).size === 0,
@@ -106,7 +106,7 @@ export function cutLabeledCaptions(
 }
 
 /** A caption, and the index of its first chunk in the utterance. */
-type CutCaption = Caption & { opens: number }
+type CutCaption = Caption & { first: number }
 
 function withVoice(captions: readonly CutCaption[], voice: string | undefined): CutCaption[] {
   return captions.map((caption) => ({ ...caption, ...(voice !== undefined && { voice }) }))
@@ -134,7 +134,7 @@ const MAX_CHUNKS = 300
  * The best captions for the chunks before an index: their total penalty, and the first chunk of the
  * last caption.
  */
-type Plan = { price: number; opens: number }
+type Plan = { penalty: number; first: number }
 
 /**
  * Returns the best of all allowed splits: first, the fewest captions; then breaks after punctuation
@@ -149,21 +149,21 @@ function cutUtterance(
   const chunks = splitChunks(utterance, limits.maxWordColumns).map((chunk, i) => {
     return label?.chunks.has(i) ? withLabel(chunk, label.voice) : chunk
   })
-  const plans: Plan[] = [{ price: 0, opens: 0 }]
+  const plans: Plan[] = [{ penalty: 0, first: 0 }]
   for (let end = 1; end <= chunks.length; end++) {
-    let best: Plan = { price: Number.POSITIVE_INFINITY, opens: end - 1 }
-    for (const { opens, columns } of captionsBefore(end, { chunks, limits })) {
+    let best: Plan = { penalty: Number.POSITIVE_INFINITY, first: end - 1 }
+    for (const { first, columns } of captionsBefore(end, { chunks, limits })) {
       const fill = columns / (width * limits.maxRows)
       const broken = breakPenalty(chunks[end - 1]!, chunks[end])
-      const price = plans[opens]!.price + 1 + broken + 0.5 * fill ** 2
-      if (price < best.price) best = { price, opens }
+      const penalty = plans[first]!.penalty + 1 + broken + 0.5 * fill ** 2
+      if (penalty < best.penalty) best = { penalty, first }
     }
     plans.push(best)
   }
-  return readPlan(plans).map(({ opens, end }) => {
-    const captionChunks = chunks.slice(opens, end)
+  return readPlan(plans).map(({ first, end }) => {
+    const captionChunks = chunks.slice(first, end)
     return {
-      opens,
+      first,
       start: captionChunks[0]!.start,
       end: captionChunks.at(-1)!.end,
       rows: breakLines(captionChunks, width),
@@ -177,25 +177,25 @@ function withLabel(chunk: TextChunk, voice: string): TextChunk {
 }
 
 /**
- * Yields every caption that may end before chunk `end`, the shortest first: where it opens, and the
- * columns of its text.
+ * Yields every caption that may end before chunk `end`, the shortest first: its first chunk, and
+ * the columns of its text.
  */
 function* captionsBefore(
   end: number,
   { chunks, limits }: { chunks: readonly TextChunk[]; limits: CaptionLimits },
-): Generator<{ opens: number; columns: number }> {
+): Generator<{ first: number; columns: number }> {
   const last = chunks[end - 1]!
   const width = limits.maxCharactersPerRow
   let columns = last.columns
-  yield { opens: end - 1, columns }
+  yield { first: end - 1, columns }
   // Rows are filled from the last one up, which takes as many as from the first one down. The first
   // broken limit ends the search.
   let rows = 1
   let row = last.columns
-  const first = last.columns > width ? end - 1 : Math.max(0, end - MAX_CHUNKS)
-  for (let opens = end - 2; opens >= first; opens--) {
-    const chunk = chunks[opens]!
-    const space = chunks[opens + 1]!.space.length
+  const earliest = last.columns > width ? end - 1 : Math.max(0, end - MAX_CHUNKS)
+  for (let first = end - 2; first >= earliest; first--) {
+    const chunk = chunks[first]!
+    const space = chunks[first + 1]!.space.length
     columns += chunk.columns + space
     row += chunk.columns + space
     if (row > width) {
@@ -204,14 +204,14 @@ function* captionsBefore(
     }
     if (rows > limits.maxRows || chunk.columns > width) return
     if (last.end - chunk.start > toMilliseconds(limits.maxDuration)) return
-    yield { opens, columns }
+    yield { first, columns }
   }
 }
 
-function readPlan(plans: readonly Plan[]): { opens: number; end: number }[] {
-  const cuts: { opens: number; end: number }[] = []
-  for (let end = plans.length - 1; end > 0; end = plans[end]!.opens) {
-    cuts.push({ opens: plans[end]!.opens, end })
+function readPlan(plans: readonly Plan[]): { first: number; end: number }[] {
+  const cuts: { first: number; end: number }[] = []
+  for (let end = plans.length - 1; end > 0; end = plans[end]!.first) {
+    cuts.push({ first: plans[end]!.first, end })
   }
   return cuts.reverse()
 }

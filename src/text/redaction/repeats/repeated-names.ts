@@ -18,14 +18,14 @@ const MAX_NAME_CHARS = 20
  */
 export function findRepeatedNames(text: string, words: readonly Lexeme[], names: Names): Entity[] {
   if (names.size === 0) return []
-  const isSmall = !/\p{Lu}/u.test(text.replace(/\bI\b/g, ''))
+  const isLowerCase = !/\p{Lu}/u.test(text.replace(/\bI\b/g, ''))
   const foundNames: Entity[] = []
   for (const word of words) {
     const lower = listSpelling(word.text)
     const type = formsOf(lower)
       .map((form) => names.get(form))
       .find(Boolean)
-    if (!type || !isNameHere(text, { word, lower, isSmall, names })) continue
+    if (!type || !isNameHere(text, { word, lower, isLowerCase, names })) continue
     foundNames.push({ type, from: word.from, to: word.to, score: 0.05 })
   }
   return [...foundNames, ...findLetters(text, words, names)]
@@ -37,12 +37,12 @@ function formsOf(lower: string): string[] {
   return [lower, ...stems.filter((stem) => stem !== lower && stem.length >= MIN_NAME_CHARS)]
 }
 
-type NameOccurrence = { word: Lexeme; lower: string; isSmall: boolean; names: Names }
+type NameOccurrence = { word: Lexeme; lower: string; isLowerCase: boolean; names: Names }
 
-function isNameHere(text: string, { word, lower, isSmall, names }: NameOccurrence): boolean {
+function isNameHere(text: string, { word, lower, isLowerCase, names }: NameOccurrence): boolean {
   const textBefore = text.slice(Math.max(0, word.from - 12), word.from)
   const isCapital = /^\p{Lu}/u.test(word.text)
-  if (!isCapital && !isSmall) {
+  if (!isCapital && !isLowerCase) {
     return lower.length >= MIN_NAME_CHARS && isRareWord(lower) && !/\ban? $/i.test(textBefore)
   }
   if (isMonthName(lower) && seasonBefore.test(textBefore)) return false

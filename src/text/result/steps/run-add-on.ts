@@ -1,5 +1,5 @@
 import type { Transcript } from '../../../transcript/transcript.ts'
-import { type AddOn, makeFromTranscript, type Params } from '../../add-ons/add-on.ts'
+import { type AddOn, type Params, runOnSupportedUtterances } from '../../add-ons/add-on.ts'
 import {
   type AddOnError,
   type Envelope,
@@ -25,6 +25,6 @@ export function runAddOn(addOn: AddOn, transcript: Transcript, options: AddOnRun
   const { name } = addOn
   const failure = failedSteps[name]
   if (failure) return failedEnvelope(name, failure, { format })
-  const compute = () => makeFromTranscript(addOn, transcript, params, { format })
+  const compute = () => runOnSupportedUtterances(addOn, transcript, params, { format })
   return runInEnvelope(name, compute, { now, format, onFault })
 }

@@ -1,6 +1,6 @@
 import { roundTo } from '../../../transcript/rounding.ts'
 import type { Transcript } from '../../../transcript/transcript.ts'
-import { knownUtterances } from '../../add-ons/add-on.ts'
+import { supportedUtterances } from '../../add-ons/add-on.ts'
 import type { ServiceAddOn, ServiceRequest } from '../../service-add-ons/service-add-on.ts'
 import { type AddOnError, type Envelope, failedEnvelope, runInEnvelope } from './envelope.ts'
 import type { AddOnRunOptions } from './run-add-on.ts'
@@ -60,6 +60,6 @@ export function mergeServiceAddOn(
 /** Returns only what the result contains: services must not get `hidden`. */
 function visibleTranscript(addOn: ServiceAddOn, transcript: Transcript): Transcript {
   const { duration } = transcript
-  const utterances = knownUtterances(addOn, transcript)
+  const utterances = supportedUtterances(addOn, transcript)
   return { utterances, ...(duration !== undefined && { duration }) }
 }

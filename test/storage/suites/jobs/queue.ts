@@ -116,12 +116,12 @@ test('claim ignores live sessions', async ({ db }) => {
 test('jobs are claimed by whether their audio is local', async ({ db }) => {
   const unfetched = await addJob(db)
   const uploaded = await addJob(db, { fileId: await addFile(db) })
-  const first = await claim(db, { only: 'fetched' })
-  assert.deepEqual([first?.id, first?.isFetched], [uploaded, true])
-  assert.equal(await claim(db, { only: 'fetched' }), undefined)
-  const second = await claim(db, { only: 'unfetched' })
-  assert.deepEqual([second?.id, second?.isFetched], [unfetched, false])
-  assert.equal(await claim(db, { only: 'unfetched' }), undefined)
+  const first = await claim(db, { only: 'stored' })
+  assert.deepEqual([first?.id, first?.hasRecording], [uploaded, true])
+  assert.equal(await claim(db, { only: 'stored' }), undefined)
+  const second = await claim(db, { only: 'remote' })
+  assert.deepEqual([second?.id, second?.hasRecording], [unfetched, false])
+  assert.equal(await claim(db, { only: 'remote' }), undefined)
 })
 
 test('a recording fetched by an earlier attempt is local', async ({ db }) => {
@@ -135,6 +135,6 @@ test('a recording fetched by an earlier attempt is local', async ({ db }) => {
     filename: null,
     source: 'x',
   })
-  assert.equal(await claim(db, { only: 'unfetched' }), undefined)
-  assert.equal((await claim(db, { only: 'fetched' }))?.isFetched, true)
+  assert.equal(await claim(db, { only: 'remote' }), undefined)
+  assert.equal((await claim(db, { only: 'stored' }))?.hasRecording, true)
 })

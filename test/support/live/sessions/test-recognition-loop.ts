@@ -35,8 +35,8 @@ type Options = {
 }
 
 /**
- * Opens a session of drawn audio, a character per 32 ms and a string per channel: `#` is speech. A
- * final states which frames it was made of, a partial how many.
+ * Opens a session of synthesized audio, a character per 32 ms and a string per channel: `#` is
+ * speech. A final states which frames it was made of, a partial how many.
  */
 export function open(channels: readonly string[], options: Options = {}) {
   const { before, partials = false, from, text, words: given, speakers, load = 0 } = options

@@ -82,7 +82,7 @@ export type SocketConnection = Pick<
   | 'socketClosed'
   | 'messages'
   | 'receive'
-  | 'markDelivered'
+  | 'markConfirmed'
   | 'whenReadable'
 >
 
@@ -116,11 +116,11 @@ export function serveConnection(options: ServeOptions): void {
 
   const queue = scheduler.open(connection.account, {
     handle: ({ data, isBinary }) => (data ? handle(data, isBinary) : undefined),
-    onFull() {
+    onPause() {
       webSocket.pause()
       heartbeat.pause()
     },
-    onFree() {
+    onResume() {
       webSocket.resume()
       heartbeat.resume()
     },
@@ -173,7 +173,7 @@ async function writeMessages(
  * the client answers a ping after everything that was sent before it.
  */
 function watchHeartbeat(webSocket: WebSocket, connection: SocketConnection) {
-  let [sent, acknowledged] = [0, 0]
+  let [sent, confirmed] = [0, 0]
   let isPaused = false
   let deadline: NodeJS.Timeout | undefined
   const isRequested = () => deadline !== undefined
@@ -194,11 +194,11 @@ function watchHeartbeat(webSocket: WebSocket, connection: SocketConnection) {
     if (!isRequested()) return
     clearDeadline()
     const sequence = Number(data.toString())
-    if (sequence > acknowledged && sequence <= sent) {
-      acknowledged = sequence
-      connection.markDelivered(sequence)
+    if (sequence > confirmed && sequence <= sent) {
+      confirmed = sequence
+      connection.markConfirmed(sequence)
     }
-    if (sent > acknowledged) ping()
+    if (sent > confirmed) ping()
   })
   return {
     onSent(sequence: number): void {

@@ -1,5 +1,5 @@
-/** Returns a URL without its user name and password, either of which may be a secret. */
-export function withoutCredentials(address: string): string {
+/** Replaces user name and password of a URL by ***, since either may be a secret. */
+export function maskCredentials(address: string): string {
   const url = URL.parse(address)
   if (!url || (url.username === '' && url.password === '')) return address
   url.username = '***'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { withoutCredentials } from './without-credentials.ts'
+import { maskCredentials } from './mask-credentials.ts'
 
 const addresses: [address: string, shown: string][] = [
   ['https://me:pw@a.example/x?y', 'https://***@a.example/x?y'],
@@ -12,6 +12,6 @@ const addresses: [address: string, shown: string][] = [
 
 for (const [address, shown] of addresses) {
   test(`${address} is shown as ${shown}`, () => {
-    assert.equal(withoutCredentials(address), shown)
+    assert.equal(maskCredentials(address), shown)
   })
 }
