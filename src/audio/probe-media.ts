@@ -83,6 +83,6 @@ async function probeInOwnProcess(request: ProbeRequest, signal: AbortSignal): Pr
 }
 
 function tooManyUploads(): AppError {
-  const detail = `${MAX_WAITING_FILES} uploads of the account wait to be looked into`
+  const detail = `${MAX_WAITING_FILES} uploads of the account wait to be probed`
   return new AppError('too_many_uploads', detail, { retryAfter: RETRY_AFTER })
 }

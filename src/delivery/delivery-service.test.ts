@@ -255,7 +255,7 @@ test('a lost result counts as a failed attempt each time', async (t) => {
   await service.pass()
   const [delivery] = await service.deliveries(jobId)
   assert.deepEqual([delivery!.state, delivery!.attempts], ['failed', 8])
-  assert.equal(delivery!.reason, 'its body cannot be read from the store')
+  assert.equal(delivery!.reason, 'its body cannot be read from storage')
   assert.equal(receiver.received.length, 0)
 })
 

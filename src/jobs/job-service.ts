@@ -319,6 +319,6 @@ export class JobService {
 function refuseUnredactable(requestedLanguages: readonly string[]): void {
   const unknown = requestedLanguages.filter((code) => !redactedLanguages.includes(code))
   if (unknown.length === 0) return
-  const detail = `pii_redaction knows ${redactedLanguages.join(', ')}; the request lists ${unknown.join(', ')}`
+  const detail = `pii_redaction supports only ${redactedLanguages.join(', ')}; the request lists ${unknown.join(', ')}`
   throw new AppError('feature_not_configured', detail)
 }

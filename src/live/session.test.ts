@@ -330,6 +330,6 @@ test('model, language and vocabulary apply to every call, and warnings are repor
     (await Array.fromAsync(outcomes[0]!.result())).join(''),
   )
   assert.deepEqual(transcription.languages, ['fr'])
-  const left = 'language_config: other does not know en, left out'
+  const left = 'language_config: other does not support en'
   assert.deepEqual(metadata.warnings, [left, 'of the model'])
 })

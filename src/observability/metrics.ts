@@ -134,7 +134,7 @@ function deliveryMetrics({ counter, gauge, histogram }: MetricKinds) {
     endpointsDisabled: gauge('endpoints_disabled', 'Receivers that are disabled', ['kind']),
     liveCallbacksDropped: counter(
       'live_callbacks_dropped_total',
-      'Messages left out because too many waited for the callback',
+      'Messages dropped because too many were waiting for the callback',
       [],
     ),
   }
@@ -155,9 +155,17 @@ function llmMetrics({ counter, histogram }: MetricKinds) {
 function storageMetrics({ gauge }: MetricKinds) {
   return {
     storageFreeBytes: gauge('storage_free_bytes', 'Free bytes of the disk of the data folder', []),
-    storageReserveBytes: gauge('storage_reserve_bytes', 'Below so many new work is refused', []),
+    storageReserveBytes: gauge(
+      'storage_reserve_bytes',
+      'Free bytes below which new work is refused',
+      [],
+    ),
     storageHeldBytes: gauge('storage_held_bytes', 'Recordings, results and parameters', []),
-    storageLargestShareBytes: gauge('storage_largest_share_bytes', 'The most that one holds', []),
+    storageLargestShareBytes: gauge(
+      'storage_largest_share_bytes',
+      'Bytes of the account that stores the most',
+      [],
+    ),
     storageLow: gauge('storage_low', '1 while new work is refused for want of space', []),
   }
 }
@@ -169,7 +177,7 @@ function serverMetrics({ counter, gauge, histogram }: MetricKinds) {
     workerRestarts: counter('worker_restarts_total', 'Processes that ended and were replaced', [
       'role',
     ]),
-    authFailures: counter('auth_failures_total', 'Requests without a right key', ['reason']),
+    authFailures: counter('auth_failures_total', 'Requests without a valid key', ['reason']),
     httpRequestSeconds: histogram('http_request_seconds', 'Answers to requests', {
       labelNames: ['method', 'route', 'status'],
       buckets: [...shortBuckets, 60, 300],

@@ -72,7 +72,7 @@ test('steno deliveries lists deliveries with receiver and error, newest first', 
   assert.ok(Math.abs(Date.now() - Date.parse(created!)) < 60_000)
   const where = [job, endpoint, `${url}/${job}`]
   assert.deepEqual(rest, ['failed', 'transcription.created', '1', ...where, 'gone'])
-  const disabled = 'the endpoint is disabled: it responded with 410: it is gone'
+  const disabled = 'the endpoint is disabled: it responded with 410 (Gone)'
   assert.deepEqual(later!.slice(2), ['failed', 'transcription.success', '0', ...where, disabled])
   assert.deepEqual(others, [])
 })
@@ -90,7 +90,7 @@ test('steno deliveries list combines its filters and pages', async () => {
   assert.deepEqual(await eventsOf('--job', NEVER), [])
   assert.deepEqual(await eventsOf('--offset', '1'), [EVENTS[0]])
   const { stderr } = await deliveries('list', '--job', job, '--limit', '1')
-  assert.equal(stderr, 'More: the same with --offset 1\n')
+  assert.equal(stderr, 'More results: repeat the command with --offset 1\n')
 })
 
 test('steno deliveries show prints a delivery with attempts as escaped JSON', async () => {
@@ -117,7 +117,7 @@ test('steno deliveries resend reports what cannot be sent and sends the rest', a
   const enabled = await runHere(['webhooks', 'enable', endpoint], { STENO_DATA_DIR: folder })
   assert.equal(enabled.code, 0)
   const { code, stderr } = await deliveries('resend', NEVER, id!)
-  const reported = `^${NEVER}: Cannot find the delivery.*\n${id}: to be sent again\n$`
+  const reported = `^${NEVER}: Cannot find the delivery.*\n${id}: queued to be sent again\n$`
   assert.match(stderr, new RegExp(reported))
   assert.equal(code, 1)
   await server.app.delivery.idle()
@@ -130,13 +130,13 @@ test('steno deliveries resend --failed-since resends failures by job or endpoint
     const { code, stdout } = await deliveries('resend', '--failed-since', '1h', ...args)
     return [code, stdout]
   }
-  assert.deepEqual(await resend('--job', job), [0, '0 to be sent again\n'])
+  assert.deepEqual(await resend('--job', job), [0, '0 queued to be sent again\n'])
   status = 200
   await runHere(['webhooks', 'enable', endpoint], { STENO_DATA_DIR: server.folder })
-  assert.deepEqual(await resend('--job', NEVER), [0, '0 to be sent again\n'])
-  assert.deepEqual(await resend('--endpoint', 'ep_0'), [0, '0 to be sent again\n'])
+  assert.deepEqual(await resend('--job', NEVER), [0, '0 queued to be sent again\n'])
+  assert.deepEqual(await resend('--endpoint', 'ep_0'), [0, '0 queued to be sent again\n'])
   const future = await deliveries('resend', '--failed-since', '2999-01-01')
-  assert.match(future.stderr, /--failed-since must be how long ago/)
+  assert.match(future.stderr, /--failed-since must be an age/)
   assert.deepEqual(await resend('--endpoint', endpoint, '--job', job), [0, '2 to be sent again\n'])
   await server.app.delivery.idle()
   assert.equal((await list('--job', job, '--status', 'delivered')).length, 2)

@@ -71,7 +71,7 @@ test('the first start prints the URL, a lasting key and a sample request', {
   assert.equal(logs.includes('run as root'), process.getuid?.() === 0)
   const second = await serve(t, env, { ipc: true })
   assert.ok(!second.output.includes(key) && !logs.includes(key))
-  assert.match(second.output, /^The keys were shown when they were made\. .*steno keys create/m)
+  assert.match(second.output, /^The keys were shown when they were created\. .*steno keys create/m)
   const headers = { 'x-service-key': key }
   assert.equal((await fetch(`${second.url}/v2/pre-recorded`, { headers })).status, 200)
   second.child.disconnect()

@@ -138,7 +138,7 @@ test('a webhook that responds with 410 is disabled with the reason', async () =>
   server.answers.set('/account', () => 410)
   const { id } = await server.run()
   const { status, disabled_reason } = await find('webhook')
-  assert.deepEqual([status, disabled_reason], ['disabled', 'it responded with 410: it is gone'])
+  assert.deepEqual([status, disabled_reason], ['disabled', 'it responded with 410 (Gone)'])
   const received = await listDeliveries(server, `job_id=${id}`)
   assert.deepEqual([...new Set(received.map((one) => one.status))], ['failed'])
   server.answers.delete('/account')

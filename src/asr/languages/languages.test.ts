@@ -10,7 +10,7 @@ test('a language that is not installed is rejected with the installed ones', () 
   assert.throws(() => chooseRequestedLanguage(['de', 'fr'], ['en']), {
     code: 'language_not_installed',
     message:
-      /no installed model knows de, fr; installed: en; 'steno models pull whisper-[\w-]+' installs/,
+      /no installed model supports de, fr; installed: en; 'steno models pull whisper-[\w-]+' installs/,
   })
 })
 
@@ -18,7 +18,9 @@ test('where no model fits into memory, the error says how much the smallest one 
   assert.throws(() => chooseRequestedLanguage(['de'], ['en'], () => undefined), {
     message: /whisper-tiny does, but needs 400000000 bytes of STENO_MODEL_MEMORY/,
   })
-  assert.throws(() => chooseRequestedLanguage(['xx'], ['en']), { message: /nor does any other/ })
+  assert.throws(() => chooseRequestedLanguage(['xx'], ['en']), {
+    message: /no other model does either/,
+  })
 })
 
 test('of several requested languages the installed ones are used', () => {

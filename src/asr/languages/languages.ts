@@ -16,7 +16,7 @@ export function chooseRequestedLanguage(
   if (supported.length === 0) {
     const languageText = listed.join(', ') || 'any language'
     const remedy = remedyFor(listed, suggest(listed))
-    const detail = `no installed model knows ${languageText}; installed: ${installed.join(', ')}; ${remedy}`
+    const detail = `no installed model supports ${languageText}; installed: ${installed.join(', ')}; ${remedy}`
     const line = `language_config.languages must name a language of an installed model: ${detail}`
     throw new AppError('language_not_installed', detail, {
       ...(listed.length > 0 && { validationErrors: [line] }),
@@ -30,7 +30,7 @@ function remedyFor(listed: readonly string[], model: CatalogModel | undefined): 
     return `'steno models pull ${model.id}' installs one that does, 'steno setup' shows others`
   }
   const smallest = suggestModel(listed, { cores: 1 })
-  if (!smallest) return 'nor does any other'
+  if (!smallest) return 'no other model does either'
   return `${smallest.id} does, but needs ${smallest.memoryBytes} bytes of STENO_MODEL_MEMORY`
 }
 

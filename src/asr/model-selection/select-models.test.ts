@@ -49,7 +49,7 @@ test('if no recognizer covers all languages, the chosen one gets those it suppor
   const { finals, partials, warnings } = select(request, [german, english])
   assert.deepEqual([finals.model, finals.language], ['german', 'de'])
   assert.deepEqual(partials, finals)
-  assert.deepEqual(warnings, ['language_config: german does not know fr, en, left out'])
+  assert.deepEqual(warnings, ['language_config: german does not support fr, en'])
 })
 
 test('without a small recognizer for the language the large one makes the partials', () => {
@@ -60,12 +60,15 @@ test('an unsupported language is rejected, or a warning if others are supported'
   assert.throws(() => select({ languages: ['it'] }), { code: 'language_not_installed' })
   const { finals, warnings } = select({ languages: ['it', 'en'] })
   assert.equal(finals.language, 'en')
-  assert.deepEqual(warnings, ['language_config: english does not know it, left out'])
+  assert.deepEqual(warnings, ['language_config: english does not support it'])
 })
 
 test('code switching with a monolingual recognizer yields a warning', () => {
   const requested = { languages: [], codeSwitching: true }
-  assert.match(select(requested, [english]).warnings.join(), /^language_config: english knows en/)
+  assert.match(
+    select(requested, [english]).warnings.join(),
+    /^language_config: english supports only en/,
+  )
   assert.deepEqual(select(requested).warnings, [])
   assert.deepEqual(select({ ...requested, languages: ['en'] }).warnings, [])
 })
@@ -107,7 +110,7 @@ test('stt-fusion with only one model yields a warning', () => {
   const { finals, warnings } = select({ model: 'stt-fusion', languages: ['de'] }, [fast])
   assert.equal(finals.fusedWith, undefined)
   assert.deepEqual(warnings, [
-    'stt-fusion: no second model is installed for de, fast is used alone',
+    'stt-fusion: no second model is installed for de; fast is used alone',
   ])
 })
 
@@ -137,7 +140,7 @@ test('languages without a model are excluded from identification', () => {
   const { identification, warnings } = select({ languages: ['fr', 'ja', 'de'] }, [listener])
   const languages = identification!.languages.map(({ language }) => language)
   assert.deepEqual(languages, ['fr', 'de'])
-  assert.deepEqual(warnings, ['language_config: ja left out, no model'])
+  assert.deepEqual(warnings, ['language_config: no installed model supports ja'])
 })
 
 test('the strictest segment length of the candidate models is used', () => {

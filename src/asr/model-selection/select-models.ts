@@ -101,7 +101,9 @@ export function selectModels(
       (code) => !identifiableLanguages.includes(code) || !installed.includes(code),
     )
     const warnings = [
-      ...(unknown.length > 0 ? [`language_config: ${unknown.join(', ')} left out, no model`] : []),
+      ...(unknown.length > 0
+        ? [`language_config: no installed model supports ${unknown.join(', ')}`]
+        : []),
       ...warningsOfFusion(request, identified),
     ]
     const perUtterance = request.codeSwitching
@@ -269,10 +271,10 @@ function modelWarnings(
   const unknown = languages.filter((code) => !capabilities.languages.includes(code))
   const warnings: string[] = []
   if (unknown.length > 0) {
-    warnings.push(`language_config: ${id} does not know ${unknown.join(', ')}, left out`)
+    warnings.push(`language_config: ${id} does not support ${unknown.join(', ')}`)
   } else if (codeSwitching && languages.length !== 1 && capabilities.languages.length === 1) {
     const [only] = capabilities.languages
-    warnings.push(`language_config: ${id} knows ${only} alone, code_switching has no effect`)
+    warnings.push(`language_config: ${id} supports only ${only}, so code_switching has no effect`)
   }
   if (!capabilities.wordTimes)
     warnings.push(`${id} does not measure word times: they are estimates`)
@@ -288,7 +290,7 @@ function warningsOfFusion(
   if (model !== 'stt-fusion' || alone.length === 0) return []
   const models = [...new Set(alone.map(({ finals }) => finals.model))].join(', ')
   const languages = alone.map(({ language }) => language).join(', ')
-  return [`stt-fusion: no second model is installed for ${languages}, ${models} is used alone`]
+  return [`stt-fusion: no second model is installed for ${languages}; ${models} is used alone`]
 }
 
 function isIn(codes: readonly string[]): (code: string) => boolean {

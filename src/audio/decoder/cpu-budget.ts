@@ -30,7 +30,7 @@ export function createCpuBudget(readSeconds: () => number = cpuSeconds): CpuBudg
         MIN_BUDGET_SECONDS + seconds * SECONDS_PER_AUDIO_SECOND + bytes / BYTES_PER_SECOND
       )
         return
-      const detail = `${Math.round(seconds)} s of audio in ${Math.round(usedSeconds)} s of work`
+      const detail = `decoding took ${Math.round(usedSeconds)} s of processor time for ${Math.round(seconds)} s of audio`
       throw new AppError('media_undecodable', detail)
     },
   }

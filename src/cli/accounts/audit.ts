@@ -64,7 +64,10 @@ export const auditCommand: Command = {
       ...{ at: new Date(at).toISOString(), ...entry, details: JSON.parse(details) },
     }))
     terminal.stdout.write(values.json ? `${sanitizeJson(fullEntries)}\n` : formatEntries(entries))
-    if (more) terminal.stderr.write(`More: the same with --offset ${offset + entries.length}\n`)
+    if (more)
+      terminal.stderr.write(
+        `More results: repeat the command with --offset ${offset + entries.length}\n`,
+      )
     return 0
   },
 }

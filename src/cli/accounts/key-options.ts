@@ -34,6 +34,6 @@ export function readExpiry(text: string | undefined, now: number): number | null
   const at = days === undefined ? parseDate(text) : now + Number(days) * DAY_MS
   if (at > now) return at
   throw new UsageError(
-    `--expires must be days such as 30d, or an ISO date to come such as 2030-01-31, not '${text}'`,
+    `--expires must be a number of days such as 30d, or a future ISO date such as 2030-01-31, not '${text}'`,
   )
 }

@@ -40,7 +40,7 @@ export const keysCommand: Command = {
     if (verb === 'create') return create(rest, terminal)
     if (verb === 'list') return list(rest, terminal)
     if (verb === 'revoke') return revoke(rest, terminal)
-    throw new UsageError(`cannot do '${verb}', only list, create and revoke`)
+    throw new UsageError(`unknown subcommand '${verb}'; use list, create or revoke`)
   },
 }
 

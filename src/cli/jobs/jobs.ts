@@ -56,7 +56,9 @@ export const jobsCommand: Command = {
       const { items, next } = await client.list({ ...filters, offset, limit })
       stdout.write(items.map(formatJob).join(''))
       if (next !== null) {
-        terminal.stderr.write(`More: the same with --offset ${offset + items.length}\n`)
+        terminal.stderr.write(
+          `More results: repeat the command with --offset ${offset + items.length}\n`,
+        )
       }
       return 0
     }
@@ -101,7 +103,7 @@ export const jobsCommand: Command = {
     if (ids.length === 0 && ['show', 'retry', 'delete', 'cancel'].includes(verb ?? '')) {
       throw new UsageError(`${verb} takes the ID of a job`)
     }
-    throw new UsageError(`cannot do '${positionals.join(' ')}'`)
+    throw new UsageError(`unknown subcommand '${positionals.join(' ')}'`)
   },
 }
 

@@ -47,7 +47,7 @@ export const searchCommand: Command = {
       ...serverOptions,
     })
     const q = positionals.join(' ').trim()
-    if (q === '') throw new UsageError('search needs words')
+    if (q === '') throw new UsageError('name at least one word to search for')
     const { language, speaker, kind, after, before, metadata } = values
     const kinds = ['pre-recorded', 'live'] as const
     const offset = parseNumberOption(values.offset, { name: 'offset', fallback: 0, min: 0 })
@@ -68,7 +68,9 @@ export const searchCommand: Command = {
     if (values.json) terminal.stdout.write(`${JSON.stringify(searchResult, undefined, 2)}\n`)
     else printHits(searchResult.items, terminal)
     if (searchResult.next !== null) {
-      terminal.stderr.write(`More: the same with --offset ${offset + searchResult.items.length}\n`)
+      terminal.stderr.write(
+        `More results: repeat the command with --offset ${offset + searchResult.items.length}\n`,
+      )
     }
     return searchResult.items.length > 0 ? 0 : 1
   },

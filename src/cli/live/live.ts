@@ -93,11 +93,11 @@ async function streamAudio({
       watch.received(message, at)
       collector.add(message)
     },
-    onLost: (code) => screen.printLine(`connection lost (${code}), trying again`),
+    onLost: (code) => screen.printLine(`connection lost (${code}), reconnecting`),
   })
   const stop = AbortSignal.any([terminal.signal, abortedBy(live.ended)])
   const printStopping = () => {
-    screen.printLine('Stopping: the last words are on their way. Ctrl-C again leaves at once.')
+    screen.printLine('Stopping; waiting for the last words. Press Ctrl-C again to quit at once.')
   }
   terminal.signal.addEventListener('abort', printStopping, { once: true })
 

@@ -20,7 +20,7 @@ export async function checkStoredModels(
   if (broken.length > 0) {
     const text = `models for more languages: ${broken.map((model) => `${model.name} is ${model.state}`).join(', ')}`
     const names = broken.map(({ name }) => name).join(' ')
-    const remedy = `'steno models remove NAME', then 'steno models pull ${names}' installs them again`
+    const remedy = `run 'steno models remove NAME', then 'steno models pull ${names}', to install them again`
     return { state: 'fail', text, remedy }
   }
   const tooLarge = stored.filter(({ memoryBytes = 0 }) => memoryBytes > memory)

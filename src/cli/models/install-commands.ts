@@ -155,7 +155,7 @@ function findModel(name: string): CatalogModel {
     throw new UsageError(`${name} comes with Steno; to install it again, ${REINSTALL_MODELS}`)
   }
   const names = readCatalog().map(({ id }) => id)
-  throw new UsageError(`the catalog has no '${name}', only ${names.join(', ')}`)
+  throw new UsageError(`the catalog has no model '${name}'; it has ${names.join(', ')}`)
 }
 
 /** Reads comma-separated language codes. */
@@ -164,6 +164,8 @@ export function readLanguages(text: string): string[] {
   return codes.map((code) => {
     const languageCode = canonicalLanguage(code, transcriptionCodes)
     if (transcriptionCodes.includes(languageCode)) return languageCode
-    throw new UsageError(`--languages does not know '${code}': codes such as de or fr`)
+    throw new UsageError(
+      `unknown language code '${code}' in --languages; use codes such as de or fr`,
+    )
   })
 }

@@ -71,7 +71,8 @@ export const modelsCommand: Command = {
     // Options without a verb belong to `list`.
     if (verb.startsWith('-')) return list([...args], terminal)
     const run = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined
-    if (!run) throw new UsageError(`cannot do '${verb}', only ${Object.keys(verbs).join(', ')}`)
+    if (!run)
+      throw new UsageError(`unknown subcommand '${verb}'; use ${Object.keys(verbs).join(', ')}`)
     return run(rest, terminal)
   },
 }

@@ -44,7 +44,7 @@ export const storeCommand: Command = {
     const { values, positionals } = parseArguments(args, { restart: { type: 'boolean' } })
     const action = positionals.join()
     if (action === 'encrypt' && !values.restart) return encrypt(terminal)
-    if (action !== 'migrate') throw new UsageError("can do 'migrate' or 'encrypt'")
+    if (action !== 'migrate') throw new UsageError("use 'migrate' or 'encrypt'")
     return migrate(terminal, { isRestarted: values.restart ?? false })
   },
 }
@@ -71,7 +71,7 @@ async function encrypt({ env, stderr, signal }: Terminal): Promise<number> {
     const outcome = await encryptStore({ db, stored, keys, signal, onProgress })
     progress.end(folder)
     progress.printLine(
-      `${outcome.encrypted} of ${outcome.total} recordings and results were encrypted anew; all have the key ${keys.current.id} now, others may be removed.`,
+      `${outcome.encrypted} of ${outcome.total} recordings and results were re-encrypted; all now use the key ${keys.current.id}, and other keys can be removed.`,
     )
     return 0
   } finally {

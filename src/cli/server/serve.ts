@@ -110,10 +110,7 @@ function exitOnUncaught(log: Log): void {
 function logPrivileges(log: Log): void {
   const { state, text, remedy } = checkUser()
   if (state === 'warn') log.warn({ remedy }, text)
-  log.info(
-    { confinement: findConfinement() },
-    'decoders are confined as far as the system offers it',
-  )
+  log.info({ confinement: findConfinement() }, 'decoders are confined as far as the system allows')
 }
 
 /** Records in the audit log that the server started, and its settings. */

@@ -48,13 +48,13 @@ function firstTry({ url, key, config, platform }: Required<Omit<StartMessage, 'l
 function describeLink(url: string, link: string | undefined): string {
   if (link === undefined)
     return 'In a browser, this address shows the dashboard; sign in with a key.'
-  return `In a browser, this link signs in; it works once, within a day:\n${url}/#/sign-in/${link}`
+  return `To sign in with a browser, open this link; it works once, within a day:\n${url}/#/sign-in/${link}`
 }
 
 function describeKey(key: string | undefined, config: Config): string {
   if (key !== undefined) return `Your key, shown only once: ${key}`
   if (config.keys.length > 0) return 'The keys are those in STENO_API_KEYS.'
-  return `The keys were shown when they were made. If all are lost, '${commandName} keys create' makes another.`
+  return `The keys were shown when they were created. If all are lost, '${commandName} keys create' creates another.`
 }
 
 /** Returns the key as a shell expression, without a configured key: output may end up in a log. */
@@ -62,7 +62,7 @@ function keyExpression(key: string | undefined, config: Config): string {
   if (key !== undefined) return key
   if (config.keys.length > 0) return '$(printf %s "$STENO_API_KEYS" | sed "s/^[^:]*://; s/,.*//")'
   // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the shell's.
-  return '${STENO_KEY:?put your key into STENO_KEY}'
+  return '${STENO_KEY:?set STENO_KEY to your key}'
 }
 
 /**

@@ -2,7 +2,7 @@ import { createServer } from 'node:net'
 
 const listenErrors: Record<string, string> = {
   EADDRINUSE: 'the port is in use; stop the program that has it, or set STENO_PORT',
-  EACCES: 'ports below 1024 need special rights; set STENO_PORT',
+  EACCES: 'ports below 1024 need root privileges; set STENO_PORT',
   EADDRNOTAVAIL: 'this machine has no such address; set STENO_HOST',
   ENOTFOUND: 'this machine has no such address; set STENO_HOST',
 }

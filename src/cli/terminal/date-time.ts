@@ -30,7 +30,7 @@ export function readTimeAgo(text: string, { name, now }: { name: string; now: nu
   const at = Number.isNaN(durationMs) ? parseDate(text) : now - durationMs
   if (at <= now) return at
   throw new UsageError(
-    `--${name} must be how long ago, such as 24h or 7d, or an ISO date past, not '${text}'`,
+    `--${name} must be an age such as 24h or 7d, or a past ISO date, not '${text}'`,
   )
 }
 

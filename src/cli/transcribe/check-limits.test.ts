@@ -26,7 +26,7 @@ function check(path: string, limits: { bytes: number; seconds: number } | undefi
 
 test('a file above the size limit is rejected before its upload', async (t) => {
   const path = await wave(t, 10)
-  const refusal = /it has 160044 bytes, the server takes 160000 \(STENO_MAX_FILE_BYTES\)$/
+  const refusal = /it has 160044 bytes, the server accepts 160000 \(STENO_MAX_FILE_BYTES\)$/
   await assert.rejects(check(path, { bytes: 160_000, seconds: 10 }), refusal)
   await check(path, { bytes: 170_000, seconds: 10 })
   await check(path, undefined)
@@ -35,7 +35,7 @@ test('a file above the size limit is rejected before its upload', async (t) => {
 
 test('a recording above the duration limit is rejected before its upload', async (t) => {
   const path = await wave(t, 60)
-  const refusal = /it is 60 s long, the server takes 59 s \(STENO_MAX_AUDIO_S\)$/
+  const refusal = /it is 60 s long, the server accepts 59 s \(STENO_MAX_AUDIO_S\)$/
   await assert.rejects(check(path, { bytes: 1e9, seconds: 59 }), refusal)
   await check(path, { bytes: 1e9, seconds: 60 })
 })

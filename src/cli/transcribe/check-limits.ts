@@ -28,7 +28,7 @@ export async function checkLimits(
   if (!limits) return
   const { max_file_bytes: maxBytes, max_audio_seconds: maxSeconds } = limits
   if (size > maxBytes) {
-    const limit = `the server takes ${maxBytes} (STENO_MAX_FILE_BYTES)`
+    const limit = `the server accepts ${maxBytes} (STENO_MAX_FILE_BYTES)`
     throw new Error(`Cannot upload ${sanitize(path)}: it has ${size} bytes, ${limit}`)
   }
   if (size < maxSeconds * MIN_BYTES_PER_SECOND) return
@@ -38,7 +38,7 @@ export async function checkLimits(
   const media = await probeMedia(path, { maxSeconds, signal }).catch(() => undefined)
   signal.throwIfAborted()
   if (media && media.duration > maxSeconds) {
-    const limit = `the server takes ${maxSeconds} s (STENO_MAX_AUDIO_S)`
+    const limit = `the server accepts ${maxSeconds} s (STENO_MAX_AUDIO_S)`
     const length = `${Math.ceil(media.duration)} s long`
     throw new Error(`Cannot upload ${sanitize(path)}: it is ${length}, ${limit}`)
   }

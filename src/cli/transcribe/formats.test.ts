@@ -15,7 +15,10 @@ test('the extension of the output selects the format unless an option does', () 
 })
 
 test('a name of a format that is not written is refused unless an option says what to write', () => {
-  assert.throws(() => readFormat({ output: 'talk.PDF' }), /^UsageError: pdf is not written: .*txt/)
+  assert.throws(
+    () => readFormat({ output: 'talk.PDF' }),
+    /^UsageError: cannot write pdf files: .*txt/,
+  )
   assert.equal(readFormat({ output: 'talk.csv', format: 'txt' }), 'txt')
   assert.equal(readFormat({ output: 'talk.pdf/' }), 'txt')
 })

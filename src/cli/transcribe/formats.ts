@@ -37,7 +37,7 @@ export function readFormat({
   const extension = /[/\\]$/.test(output) ? '' : extname(output).slice(1).toLowerCase()
   const namedFormat = formats.find((format) => format === extension)
   if (OTHER_FORMATS.test(extension) && !json && format === undefined) {
-    throw new UsageError(`${extension} is not written: choose one of ${formats.join(', ')}`)
+    throw new UsageError(`cannot write ${extension} files: choose one of ${formats.join(', ')}`)
   }
   return json ? 'json' : readChoice(format ?? namedFormat, { name: 'format', choices: formats })
 }

@@ -39,7 +39,7 @@ export const deliveriesCommand: Command = {
     const [name = 'list', ...rest] = args[0]?.startsWith('-') ? ['list', ...args] : args
     const verb = Object.hasOwn(verbs, name) ? verbs[name] : undefined
     if (verb) return verb(rest, terminal)
-    throw new UsageError(`cannot do '${name}', only ${Object.keys(verbs).join(', ')}`)
+    throw new UsageError(`unknown subcommand '${name}'; use ${Object.keys(verbs).join(', ')}`)
   },
 }
 
@@ -59,7 +59,9 @@ async function list(args: string[], terminal: Terminal): Promise<number> {
   const { items, next } = await client.listDeliveries(query)
   terminal.stdout.write(formatDeliveries(items))
   if (next !== null) {
-    terminal.stderr.write(`More: the same with --offset ${query.offset + items.length}\n`)
+    terminal.stderr.write(
+      `More results: repeat the command with --offset ${query.offset + items.length}\n`,
+    )
   }
   return 0
 }
@@ -93,13 +95,13 @@ async function resend(args: string[], terminal: Terminal): Promise<number> {
       ...(endpoint !== undefined && { endpoint_id: endpoint }),
       ...(job !== undefined && { job_id: job }),
     })
-    terminal.stdout.write(`${resent} to be sent again\n`)
+    terminal.stdout.write(`${resent} queued to be sent again\n`)
     return 0
   }
   let failed = 0
   for (const id of positionals) {
     const reported = await client.resendDelivery(id).then(
-      () => 'to be sent again',
+      () => 'queued to be sent again',
       (error: RequestError) => {
         terminal.signal.throwIfAborted()
         failed++

@@ -11,7 +11,7 @@ export async function findWebhook(db: Pick<Db, 'sql'>, id: string): Promise<Endp
   if (endpoint.kind === 'webhook') return endpoint
   const account = sanitize(endpoint.account)
   throw new Error(
-    `Cannot do this with ${id}: it stands for callbacks, which go where jobs say and are signed ` +
+    `Cannot do this with ${id}: it is a callback endpoint: jobs name its addresses, and requests are signed ` +
       `with the secret of the account ${account}`,
   )
 }

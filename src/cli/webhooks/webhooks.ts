@@ -66,7 +66,7 @@ export const webhooksCommand: Command = {
     const [name = 'list', ...rest] = args[0]?.startsWith('-') ? ['list', ...args] : args
     const verb = Object.hasOwn(verbs, name) ? verbs[name] : undefined
     if (verb) return verb(rest, terminal)
-    throw new UsageError(`cannot do '${name}', only ${Object.keys(verbs).join(', ')}`)
+    throw new UsageError(`unknown subcommand '${name}'; use ${Object.keys(verbs).join(', ')}`)
   },
 }
 

@@ -58,7 +58,7 @@ async function send(
       responseBody: null,
       requestHeaders: {},
     }
-    return { at: now, ms: 0, error: 'its body cannot be read from the store', ...noResponse }
+    return { at: now, ms: 0, error: 'its body cannot be read from storage', ...noResponse }
   }
 }
 

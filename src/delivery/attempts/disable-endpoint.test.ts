@@ -27,11 +27,11 @@ test('a webhook that responds with 410 is disabled, and its pending deliveries f
   await endNewJob(db)
   await service.pass()
   const { disabledReason } = (await findEndpoint(db, { id }))!
-  assert.equal(disabledReason, 'it responded with 410: it is gone')
+  assert.equal(disabledReason, 'it responded with 410 (Gone)')
   const [created, ended] = await service.deliveries()
   assert.deepEqual([created!.state, created!.reason], ['failed', 'gone'])
   assert.equal(ended!.state, 'failed')
-  assert.equal(ended!.reason, 'the endpoint is disabled: it responded with 410: it is gone')
+  assert.equal(ended!.reason, 'the endpoint is disabled: it responded with 410 (Gone)')
   assert.equal(receiver.received.length, 1)
 })
 

@@ -28,7 +28,7 @@ export async function disableFailingEndpoint(
   const isFailingSince = (endpoint?.failingSince ?? at) <= at - disableAfterDays * DAY_MS
   if (!isGone && !isFailingSince) return undefined
   const reason = isGone
-    ? `it responded with ${HTTP_GONE}: it is gone`
+    ? `it responded with ${HTTP_GONE} (Gone)`
     : `no delivery has succeeded for ${disableAfterDays} ${disableAfterDays === 1 ? 'day' : 'days'}`
   const isChanged = await disableEndpoint(db, id, { reason, at })
   return isChanged ? reason : undefined

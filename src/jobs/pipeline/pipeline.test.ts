@@ -130,7 +130,7 @@ test('parameters that the recognizer cannot use yield one warning each', async (
   const params = { ...vocabulary, language_config: { languages: ['en', 'fr'] } }
   const job = await service.ended(await service.submit({ seconds: 20 }, { params }))
   const { metadata } = job.result as { metadata: { warnings: string[] } }
-  const left = 'language_config: small does not know en, left out'
+  const left = 'language_config: small does not support en'
   assert.deepEqual(metadata.warnings, [left, 'of the model'])
 })
 

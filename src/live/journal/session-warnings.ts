@@ -5,11 +5,13 @@ import { formatLogRecord, type ReadLog, readRecords, type StopReason } from './l
 /** The warnings of a session, in its result and in the server's log. */
 export const warningTexts = {
   unread:
-    'messages that no client fetched were left out when one came back (STENO_LIVE_MAX_QUEUED_MESSAGES, STENO_LIVE_MAX_QUEUED_BYTES)',
-  unkept: 'partials and acknowledgments were left out of what is kept (STENO_LIVE_MAX_LOG_BYTES)',
+    'messages were dropped because no client fetched them in time (STENO_LIVE_MAX_QUEUED_MESSAGES, STENO_LIVE_MAX_QUEUED_BYTES)',
+  unkept:
+    'partials and acknowledgments were not kept, because the log of the session is nearly full (STENO_LIVE_MAX_LOG_BYTES)',
   unstored:
     'messages were left out of the result (STENO_LIVE_MAX_STORED_MESSAGES, STENO_LIVE_MAX_STORED_BYTES)',
-  tooLarge: 'the session ended because it held too much (STENO_LIVE_MAX_LOG_BYTES)',
+  tooLarge:
+    'the session ended because its log or transcript became too large (STENO_LIVE_MAX_LOG_BYTES)',
 } as const
 
 /**

@@ -25,6 +25,6 @@ export function requireModel(speech: SpeechEngine, request: RecognitionRequest):
   if (!progress) installer.install(missing, { signal }).catch(() => {})
   const percent = Math.floor(100 * (progress?.fraction ?? 0))
   const languages = request.languages.join(', ')
-  const state = `${model.id} for ${languages} is being installed (${percent} %), ask again later`
+  const state = `${model.id} for ${languages} is being installed (${percent} %); try again later`
   throw refusal(state, Math.min(MAX_WAIT_SECONDS, progress?.secondsLeft ?? DEFAULT_WAIT_SECONDS))
 }

@@ -99,7 +99,7 @@ export class Admission {
     const retryAfter = this.secondsUntilCapacity()
     const [used, total, share] = [refusal.own, refusal.total, refusal.share].map(Math.round)
     if (refusal.reason === 'full') {
-      const detail = `it carries ${total} of ${Math.round(this.#max)} already (STENO_LIVE_SLOTS)`
+      const detail = `${total} of ${Math.round(this.#max)} sessions are in use (STENO_LIVE_SLOTS)`
       throw new AppError('live_unavailable', detail, { retryAfter })
     }
     const detail = `the account uses ${used} of its share of ${share} on this machine (STENO_LIVE_SLOTS)`

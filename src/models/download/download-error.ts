@@ -22,10 +22,10 @@ export class DownloadError extends Error {
 
 /** Remedies for failed responses, by status. */
 const remedies: Record<number, string> = {
-  401: 'the address wants a token: set HF_TOKEN, or see whether STENO_MODELS_MIRROR is right',
+  401: 'the address requires a token: set HF_TOKEN, or check STENO_MODELS_MIRROR',
   403: 'access is refused: accept the terms of the model at its page and set HF_TOKEN, or use a mirror',
-  404: 'the file is not there: see whether STENO_MODELS_MIRROR or HF_ENDPOINT is right',
-  407: 'the proxy wants a name and a password: put them into HTTPS_PROXY',
+  404: 'the file is not there: check STENO_MODELS_MIRROR or HF_ENDPOINT',
+  407: 'the proxy requires a user name and a password: put them into HTTPS_PROXY',
   410: 'the file was removed from there: set STENO_MODELS_MIRROR, or import it from a folder',
   429: 'the server accepts no more requests for now: try again later, or set HF_TOKEN',
   451: 'the file is blocked there: set STENO_MODELS_MIRROR, or import it from a folder',
@@ -45,6 +45,6 @@ export function statusError(status: number, retryAfter: string | undefined): Dow
 /** Returns the error of a server that sends something else than the file, such as a web page. */
 export function contentError(problem: string): DownloadError {
   const remedy =
-    'see whether STENO_MODELS_MIRROR or HF_ENDPOINT is right, and whether a proxy or a sign-in page is in between'
+    'check STENO_MODELS_MIRROR or HF_ENDPOINT, and whether a proxy or a sign-in page is in between'
   return new DownloadError(`the server ${problem}; ${remedy}`, { isTransient: false })
 }

@@ -82,7 +82,7 @@ function parseHead(text: string, path: string): Head {
     throw new Error(`Cannot read ${join(path, HEAD)}: it is damaged`)
   }
   throw new Error(
-    `Cannot read the backup in ${path}: it has form ${format}, this program knows form ${FORMAT}`,
+    `Cannot read the backup in ${path}: it has format ${format}, this program supports format ${FORMAT}`,
   )
 }
 

@@ -86,6 +86,6 @@ function checkCopyVersion(database: DatabaseSync, file: string): void {
   const { version } = row as { version: number }
   if (version >= MIN_VERSION && version <= SQLITE_VERSION) return
   throw new Error(
-    `Cannot back up the database ${file}: it has version ${version}, this program knows versions ${MIN_VERSION} to ${SQLITE_VERSION}`,
+    `Cannot back up the database ${file}: it has version ${version}, this program supports versions ${MIN_VERSION} to ${SQLITE_VERSION}`,
   )
 }

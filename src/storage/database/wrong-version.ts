@@ -1,7 +1,7 @@
 /** Returns the error for a database whose version this program cannot use, with the remedy. */
 export function wrongVersion(storedVersion: number | undefined, knownVersion: number): Error {
   const has = storedVersion === undefined ? 'no tables of this program' : `version ${storedVersion}`
-  const text = `Cannot open the database: it has ${has}, this program knows version ${knownVersion}`
+  const text = `Cannot open the database: it has ${has}, this program supports version ${knownVersion}`
   return new Error(`${text}${remedyFor(storedVersion, knownVersion)}`)
 }
 

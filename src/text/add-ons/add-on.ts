@@ -46,6 +46,6 @@ export function supportedUtterances(
   throw new AddOnFailure({
     status_code: 422,
     exception: 'LanguageNotSupported',
-    message: `${name} knows ${languages.join(', ')}; the recording is in ${languagesFound}`,
+    message: `${name} supports only ${languages.join(', ')}; the recording is in ${languagesFound}`,
   })
 }

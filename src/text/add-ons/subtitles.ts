@@ -66,7 +66,7 @@ function tooLong(): AddOnFailure {
   return new AddOnFailure({
     status_code: 422,
     exception: 'ResultTooLarge',
-    message: `subtitles would have more than ${MAX_CHARACTERS} characters: allow more of them in a row`,
+    message: `subtitles would have more than ${MAX_CHARACTERS} characters: raise maximum_characters_per_row`,
   })
 }
 

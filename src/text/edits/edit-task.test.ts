@@ -168,7 +168,7 @@ test('an invalid operation is rejected by its number, without the words', () => 
   const changed = refusalOf({ ...replace, expected: 'We sell' })
   assert.deepEqual(changed, {
     code: 'words_changed',
-    detail: 'operations.0: other words stand there than expected',
+    detail: 'operations.0: the words there are not the expected ones',
   })
   const refusals: [EditOperation, RegExp, EditOperation[]?][] = [
     [{ ...replace, utterance: 3 }, /the transcript has no utterance 3/],

@@ -40,7 +40,8 @@ export function editTranscript({ result, stored, operations }: EditTask): EditRe
   if (!operations)
     return { effective: describeState(utterances, state, isIgnored), changes: undefined }
   try {
-    if (isIgnored) throw new EditError('words_changed', 'the transcript was made anew; restore 0')
+    if (isIgnored)
+      throw new EditError('words_changed', 'the recording was transcribed again; restore version 0')
     const changes: StoredChanges = {
       words: hashWords(utterances),
       changes: planEdits(utterances, state, operations),

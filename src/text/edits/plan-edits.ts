@@ -49,7 +49,7 @@ export function planEdits(
     const change = planEdit(utterances, state, operation, {
       refuse,
       onOtherWords: () => {
-        const message = `operations.${i}: other words stand there than expected`
+        const message = `operations.${i}: the words there are not the expected ones`
         throw new EditError('words_changed', message)
       },
     })
@@ -117,7 +117,9 @@ function planWords(
     return words.length > 0 && (contains(one, from) || contains(one, to))
   })
   if (cut) {
-    refuse(`words ${cut.from} to ${cut.to} were corrected together, so they cannot be told apart`)
+    refuse(
+      `words ${cut.from} to ${cut.to} were corrected together, so they cannot be changed separately`,
+    )
   }
   if (operation.op === 'set_speaker') {
     return { kind: 'speaker', utterance, from, to, speaker: operation.speaker }

@@ -58,6 +58,6 @@ function refuseUnknown(utterances: Transcript['utterances']): void {
   throw new AddOnFailure({
     status_code: 500,
     exception: 'LanguageNotSupported',
-    message: `pii_redaction knows ${languages.join(', ')}; some of the recording is in ${languagesFound}`,
+    message: `pii_redaction supports only ${languages.join(', ')}; some of the recording is in ${languagesFound}`,
   })
 }

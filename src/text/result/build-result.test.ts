@@ -63,7 +63,7 @@ test('an empty transcript is not a failure', () => {
 test('an add-on gets utterances in its languages, and fails if there are none', () => {
   assert.equal(built(transcriptOf('fr un', 'en one'), { count: true }).count!.results, 1)
   const { error, success } = built(transcriptOf('fr un', 'de eins'), { count: true }).count!
-  const message = 'count knows en; the recording is in fr, de'
+  const message = 'count supports only en; the recording is in fr, de'
   assert.deepEqual(error, { status_code: 422, exception: 'LanguageNotSupported', message })
   assert.equal(success, false)
 })

@@ -98,7 +98,7 @@ test('x-steno-warning names ignored fields and options without effect', async ()
   assert.equal(await warningOf({ post_processing: {} }, '/v2/live'), null)
   assert.equal(await warningOf({ 'sample\nrate': 1 }, '/v2/live'), 'ignored: sample_rate')
   const switching = { language_config: { code_switching: true } }
-  const withoutEffect = /^language_config: .+ knows en alone, code_switching has no effect$/
+  const withoutEffect = /^language_config: .+ supports only en, so code_switching has no effect$/
   assert.match((await warningOf({ audio_url, ...switching }))!, withoutEffect)
   assert.match((await warningOf(switching, '/v2/live'))!, withoutEffect)
 })

@@ -222,7 +222,7 @@ test('invalid session settings are rejected, and earlier ones kept', async (t) =
     [{ transcription: { language: 'xx' } }, /^language must/, 'language'],
     [
       { transcription: { language: 'de' } },
-      /^language must .*no installed model knows de/,
+      /^language must .*no installed model supports de/,
       'language',
     ],
     [{ transcription: { language: 5 } }, /^language must be a string/, 'language'],

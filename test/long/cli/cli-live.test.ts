@@ -161,7 +161,7 @@ test('a lost connection is resumed without lost or duplicate samples', async () 
   const cut = proxy.cutAfter(70_001, 'up')
   const { code, stdout, stderr } = await live([SPEECH])
   await cut
-  assert.match(stderr, /^connection lost \(1006\), trying again$/m)
+  assert.match(stderr, /^connection lost \(1006\), reconnecting$/m)
   assert.deepEqual([code, stdout], [0, 'hello world\nhello world\n'])
   assert.ok((await recorded()).equals(wav.subarray(HEADER_BYTES)))
 })

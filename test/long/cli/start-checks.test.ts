@@ -46,7 +46,7 @@ const damages: Damage[] = [
       database.exec('update schema_version set version = 99')
       database.close()
     },
-    says: /^Cannot open the database: it has version 99, this program knows version \d+; start the newer program that made it, or restore an older backup$/,
+    says: /^Cannot open the database: it has version 99, this program supports version \d+; start the newer program that made it, or restore an older backup$/,
   },
   {
     name: 'a database that is none',

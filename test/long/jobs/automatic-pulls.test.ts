@@ -205,7 +205,7 @@ test('a live session in a missing language gets a retry time', async (t) => {
   const open = () => call<ErrorBody>(server, '/v2/live', { json })
   const refused = await open()
   assert.equal(refused.status, 422)
-  assert.match(refused.body.message, /german for de is being installed \(0 %\), ask again later/)
+  assert.match(refused.body.message, /german for de is being installed \(0 %\); try again later/)
   assert.ok(Number(refused.headers.get('retry-after')) >= 1)
   await until(() => folders.mirror.seen.length === 1)
   await until(async () => /\([1-9]\d? %\)/.test((await open()).body.message))

@@ -139,7 +139,7 @@ async function openSession(
   log.info({ ...ids, sessionId: session.id }, 'live session created')
   const connection = await live.connect(session.token, { ...ids, isForwarded: true })
   if (connection instanceof Connection) return connection
-  throw new AppError('live_unavailable', `the session refused its client with ${connection}`)
+  throw new AppError('live_unavailable', `the session refused the connection (${connection})`)
 }
 
 /** Finds the key of a request, or that of a client secret, with the settings of its session. */

@@ -123,7 +123,10 @@ export function keyRoutes({
 function requireOwnScopes(requestedScopes: readonly Scope[], ownScopes: readonly Scope[]): void {
   const extraScopes = requestedScopes.filter((scope) => !ownScopes.includes(scope))
   if (extraScopes.length > 0)
-    throw new AppError('key_refused', `it has the scope ${extraScopes.join(', ')}`)
+    throw new AppError(
+      'key_refused',
+      `it would have scopes that your key lacks: ${extraScopes.join(', ')}`,
+    )
 }
 
 /** Throws `key_refused` if a key would expire later than the key of the request. */

@@ -115,7 +115,7 @@ function readBody(bytes: unknown): { key?: string; link?: string } {
   >
   if (typeof key === 'string' && (link ?? null) === null) return { key }
   if (typeof link === 'string' && (key ?? null) === null) return { link }
-  const validationErrors = ['either key or link must be there, as text']
+  const validationErrors = ['the body must contain either key or link, as a string']
   throw new AppError('request_invalid', undefined, { validationErrors })
 }
 

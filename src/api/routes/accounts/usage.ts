@@ -27,7 +27,7 @@ export function usageRoutes({
     description:
       'Returns jobs, seconds of audio, add-ons and tokens of language models, added up by the UTC day on which a job ended, ' +
       'by the key that requested it, or by its kind. What was used stays counted when the job is deleted. A failed ' +
-      'recording counts no seconds, a failed session what it recorded.',
+      'recording counts no seconds, a failed session those that it recorded.',
     querystring: UsageQuery,
     response: { 200: UsageReport, ...errorResponses(400, 403) },
   }

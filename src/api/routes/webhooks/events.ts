@@ -68,7 +68,7 @@ export function eventRoutes({
       const from = lastId ? parseId(lastId) : await lastEventCursor(db)
       const streamCount = streams.get(account) ?? 0
       if (streamCount >= MAX_STREAMS_PER_ACCOUNT) {
-        const detail = `${MAX_STREAMS_PER_ACCOUNT} streams of events at once`
+        const detail = `the account has ${MAX_STREAMS_PER_ACCOUNT} open event streams`
         throw new AppError('rate_limited', detail, { retryAfter: COMMENT_MS / 1000 })
       }
       reply

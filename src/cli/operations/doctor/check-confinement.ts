@@ -26,7 +26,7 @@ export async function checkConfinement(): Promise<CheckResult> {
 
 /** Checks whether the process runs as root; `userId` is for tests. */
 export function checkUser(userId = process.getuid?.()): CheckResult {
-  if (userId !== 0) return { state: 'ok', text: 'run by a user without special rights' }
+  if (userId !== 0) return { state: 'ok', text: 'run by a user without root privileges' }
   const text = 'run as root, which the server does not need'
   return { state: 'warn', text, remedy: 'start it as a user of its own who owns the data folder' }
 }

@@ -170,7 +170,7 @@ async function tryCreating(parent: string, name: string): Promise<void> {
 export async function checkPrivacy({ storage: { folder } }: Config): Promise<CheckResult> {
   const { findAccessibleFiles } = await import('../../../storage/objects/disk/file-modes.ts')
   const open = await findAccessibleFiles(folder)
-  if (open.length === 0) return { state: 'ok', text: 'data folder is closed to other users' }
+  if (open.length === 0) return { state: 'ok', text: 'other users cannot read the data folder' }
   const text = `other users of this machine can open ${open.join(', ')}`
   return {
     state: 'warn',

@@ -26,7 +26,7 @@ test('a guessable key is reported by its account, without the key', () => {
 })
 
 test('a public address without TLS is reported, one behind TLS is not', () => {
-  assert.match(exposures({ STENO_HOST: '0.0.0.0' })[0]!, /keys travel in clear$/)
+  assert.match(exposures({ STENO_HOST: '0.0.0.0' })[0]!, /keys are sent unencrypted$/)
   assert.equal(exposures({ STENO_HOST: '::' }).length, 1)
   const plain = { STENO_HOST: '192.0.2.1', STENO_PUBLIC_BASE_URL: 'http://a.example' }
   assert.equal(exposures(plain).length, 1)

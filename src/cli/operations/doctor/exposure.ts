@@ -20,7 +20,7 @@ function weakKeys({ keys }: Pick<Config, 'keys'>): Exposure[] {
     const problem = weaknessOf(key, account)
     if (problem === undefined) return []
     const text = `key ${i + 1} of STENO_API_KEYS, of the account ${account}, ${problem}`
-    return [{ text, remedy: "make one with 'steno keys create', or with 'openssl rand -hex 32'" }]
+    return [{ text, remedy: "create one with 'steno keys create', or with 'openssl rand -hex 32'" }]
   })
 }
 
@@ -33,9 +33,9 @@ function weaknessOf(key: string, account: string): string | undefined {
 function plainHttp({ http }: Pick<Config, 'http'>): Exposure[] {
   const { host, publicBaseUrl, trustProxy } = http
   if (isLoopback(host) || trustProxy || publicBaseUrl?.startsWith('https:')) return []
-  const text = `STENO_HOST ${host} is reached from other machines over plain HTTP: keys travel in clear`
+  const text = `STENO_HOST ${host} is reached from other machines over plain HTTP: keys are sent unencrypted`
   const remedy =
-    'put a proxy that speaks TLS before it, and set STENO_PUBLIC_BASE_URL to its https address'
+    'put a TLS proxy in front of it, and set STENO_PUBLIC_BASE_URL to its https address'
   return [{ text, remedy }]
 }
 

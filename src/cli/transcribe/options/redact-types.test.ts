@@ -35,7 +35,7 @@ test('an unknown type is rejected with the known ones', () => {
   for (const text of ['pci,foo', 'all,foo', 'foo']) {
     assert.throws(() => readRedactTypes(text), {
       name: UsageError.name,
-      message: /^--redact does not know 'foo'; there are: all, name, email, .*quebec, appi, .*ssn/,
+      message: /^unknown type 'foo' in --redact; use all, name, email, .*quebec, appi, .*ssn/,
     })
   }
   for (const text of ['', 'pci,', 'constructor'])

@@ -40,5 +40,5 @@ function typesOf(name: string): readonly string[] {
   }
   const short = Object.keys(shortNames).join(', ')
   const typeNames = piiTypes.join(', ').toLowerCase()
-  throw new UsageError(`--redact does not know '${name}'; there are: all, ${short}, ${typeNames}`)
+  throw new UsageError(`unknown type '${name}' in --redact; use all, ${short}, ${typeNames}`)
 }

@@ -72,7 +72,7 @@ describe('openPostgres with a running server', { skip: noPostgres }, () => {
     await close()
     for (const version of ['migrate', 'create', 'same', 'known'] as const) {
       const refused =
-        /^Error: Cannot open the database: it has version 99, this program knows version \d+; start the newer/
+        /^Error: Cannot open the database: it has version 99, this program supports version \d+; start the newer/
       await assert.rejects(openPostgres(settings, { version }), refused)
     }
   })

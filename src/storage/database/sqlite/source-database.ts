@@ -59,7 +59,7 @@ function checkSourceVersion(database: DatabaseSync, file: string): void {
   const { version } = row as { version: number }
   if (version === SQLITE_VERSION) return
   throw new Error(
-    `Cannot move the database ${file}: it has version ${version}, this program knows version ${SQLITE_VERSION}; start a server of this version on it first`,
+    `Cannot move the database ${file}: it has version ${version}, this program supports version ${SQLITE_VERSION}; start a server of this version on it first`,
   )
 }
 

@@ -37,7 +37,7 @@ test('openSqlite rejects a database of a newer version unchanged', async (t) => 
   )
   await assert.rejects(
     openSqlite(file),
-    /it has version 99, this program knows version \d+; start the newer program/,
+    /it has version 99, this program supports version \d+; start the newer program/,
   )
   const tables = newer.prepare(`select name from sqlite_master where type = 'table'`).all()
   newer.close()
