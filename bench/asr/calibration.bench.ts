@@ -105,7 +105,7 @@ async function recognize(audio: Float32Array): Promise<Sample[]> {
   return samples
 }
 
-/** Logistic regression by gradient descent on standardised features. */
+/** Logistic regression by gradient descent on standardized features. */
 function fit(outcomes: readonly Outcome[]): Weights {
   const columns = [0, 1].map((k) => outcomes.map((outcome) => outcome.features[k]!))
   const means = columns.map(mean)

@@ -41,6 +41,7 @@ test('incorrect usage exits with code 2 and shows the known commands', async () 
     [['jobs', '--limit', '0'], /--limit must be an integer of at least 1/],
     [['jobs', 'pause', 'x'], /unknown subcommand 'pause x'/],
     [['jobs', 'show'], /show takes the ID of a job/],
+    [['jobs', 'edits'], /edits takes the ID of a job/],
     [['serve', '8080'], /serve takes no arguments/],
     [['store', 'copy'], /use 'migrate' or 'encrypt'/],
     [['store', 'migrate'], /set STENO_DATABASE_URL, STENO_OBJECT_STORE, or both/],

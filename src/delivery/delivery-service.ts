@@ -157,7 +157,7 @@ export class DeliveryService {
   async #run(): Promise<void> {
     const { signal } = this.#closing
     while (!signal.aborted) {
-      // Renewed before polling, so that deliveries queued meanwhile wake the loop again.
+      // Replaced before polling, so that deliveries queued meanwhile wake the loop again.
       this.#woken = Promise.withResolvers()
       const pauseMs = await this.#pass().catch((error) => {
         this.#log.error({ err: error }, 'cannot read a delivery')

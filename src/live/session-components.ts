@@ -68,7 +68,7 @@ export type SessionOptions = {
   finish(outcome: FinishedSession, signal: AbortSignal): Promise<void>
   /** Ends the job as failed. */
   fail(failure?: JobFailure): Promise<void>
-  /** The feed of its callback, which is woken when more of its log is on the disk. */
+  /** The feed of its callback, which is woken when more of its log is on disk. */
   feed?: Pick<CallbackFeed, 'wake'> | undefined
   /**
    * Aborted when another node has taken over the session, which then stops at once and writes

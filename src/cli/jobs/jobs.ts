@@ -100,7 +100,7 @@ export const jobsCommand: Command = {
       }
       return failed > 0 ? 1 : 0
     }
-    if (ids.length === 0 && ['show', 'retry', 'delete', 'cancel'].includes(verb ?? '')) {
+    if (ids.length === 0 && ['show', 'edits', 'retry', 'delete', 'cancel'].includes(verb ?? '')) {
       throw new UsageError(`${verb} takes the ID of a job`)
     }
     throw new UsageError(`unknown subcommand '${positionals.join(' ')}'`)

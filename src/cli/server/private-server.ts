@@ -13,7 +13,7 @@ import type { Server } from '../client/transport.ts'
 import { requireModels } from '../models/require-models.ts'
 import { readSettings } from '../terminal/arguments.ts'
 
-/** A server for one command, on a free port of this machine; its data are deleted at the end. */
+/** A server for one command, on a free port of this machine; its data is deleted at the end. */
 export type PrivateServer = Server & { close(): Promise<void> }
 
 type StartOptions = {

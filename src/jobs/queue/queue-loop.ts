@@ -118,7 +118,7 @@ export class QueueLoop {
 
   async #run(): Promise<void> {
     while (!this.#closing) {
-      // Renewed before polling, so that a job created meanwhile wakes the loop again.
+      // Replaced before polling, so that a job created meanwhile wakes the loop again.
       this.#woken = Promise.withResolvers()
       const pauseMs = await this.#fill().catch((error) => {
         this.#options.log.error({ err: error }, 'cannot read the queue')

@@ -64,7 +64,7 @@ const MAX_INLINE_CHARACTERS = MAX_INLINE_RESULT_BYTES / 3
 
 /**
  * Queues a session's messages for its callback. The feed reads the part of the session's log that
- * is on the disk, so that the session never waits, and memory holds no more than a position in the
+ * is on disk, so that the session never waits, and memory holds no more than a position in the
  * log. The n-th selected message has the number n: a process that resumes after a crash continues
  * after the last queued number, and queues no message twice.
  */
@@ -88,7 +88,7 @@ export class CallbackFeed {
   }
 
   /**
-   * Reports that more of the log may be on the disk. The feed queues the new messages soon, and
+   * Reports that more of the log may be on disk. The feed queues the new messages soon, and
    * retries for as long as that fails.
    */
   wake(): void {
@@ -97,7 +97,7 @@ export class CallbackFeed {
   }
 
   /**
-   * Queues every message that is on the disk, except those that are sent after the job has ended.
+   * Queues every message that is on disk, except those that are sent after the job has ended.
    * Rejects when that fails.
    */
   feed(): Promise<void> {

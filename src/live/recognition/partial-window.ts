@@ -3,6 +3,7 @@ import type { Range } from '../../asr/segmentation/pauses.ts'
 import { VAD_FRAME } from '../../asr/segmentation/vad-frames.ts'
 import { SAMPLE_RATE } from '../../audio/pcm.ts'
 import type { Word } from '../../transcript/transcript.ts'
+import { PRE_ROLL_SAMPLES } from './endpointing/utterance-segments.ts'
 
 /**
  * The first words of a long open utterance, which partials do not recognize again, and the sample
@@ -20,8 +21,6 @@ const MIN_SAMPLES_AFTER_PAUSE = 1.5 * SAMPLE_RATE
 const MIN_SAMPLES_AFTER_WORD = 4 * SAMPLE_RATE
 /** A word begins about this long before its rough start in a partial. */
 const WORD_LEAD_SAMPLES = 0.15 * SAMPLE_RATE
-/** Audio before speech that belongs to it. */
-const PRE_ROLL_SAMPLES = 0.3 * SAMPLE_RATE
 
 /** Returns the range of samples that the next partial of an utterance recognizes. */
 export function windowOf({ start, end }: Segment, settled: SettledWords | undefined): Segment {

@@ -77,7 +77,7 @@ export type JobRow = {
   progress_seconds_left: number | null
   /** The id of the key that requested it; null if unknown. */
   key_id: string | null
-  /** Whether the job and its data are deleted after its result was delivered. */
+  /** Whether the job and its data is deleted after its result has been delivered. */
   zero_retention: 0 | 1
   /** When the account read the result; set for zero-retention jobs only. */
   delivered_at: number | null

@@ -12,7 +12,7 @@ import { commitOrDelete, deleteResultObject, storeResult, type WrittenResult } f
 export type JobEnd = {
   result: WrittenResult
   redactedAudio?: RedactedAudio | undefined
-  /** Whether the job and its data are deleted after its result was delivered. */
+  /** Whether the job and its data is deleted after its result has been delivered. */
   zeroRetention?: boolean
   usage?: JobUsage | undefined
   at: number

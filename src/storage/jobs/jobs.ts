@@ -39,7 +39,7 @@ export type Job = {
   redactedAudio: RedactedAudio | null
   /** Where the result is stored; `readResult` reads it. */
   result: ResultLocation | null
-  /** Whether the job and its data are deleted after its result was delivered. */
+  /** Whether the job and its data is deleted after its result has been delivered. */
   zeroRetention: boolean
 }
 

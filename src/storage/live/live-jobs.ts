@@ -35,7 +35,7 @@ export type LiveJob = {
   /** The object in which its recording is stored at the end. */
   fileId: string
   /**
-   * Whether the job and its data are deleted after its result was delivered; then its recording is
+   * Whether the job and its data is deleted after its result has been delivered; then its recording is
    * not stored at all.
    */
   zeroRetention: boolean

@@ -1,5 +1,6 @@
 import { separatorOf } from '../../transcript/separators.ts'
 import type { UtteranceView } from '../../transcript/utterance-view.ts'
+import { wordSegmenterOf } from '../words/locale.ts'
 import type { WordIndexRange, WordReplacement } from './edit-state.ts'
 import { timeFor } from './interpolate-times.ts'
 import { bareWords, cleanSpaces } from './machine-words.ts'
@@ -107,15 +108,11 @@ function compareUnspaced(
 /** Splits text into words; punctuation and spaces stay with the word before them. */
 function segment(text: string, language: string): string[] {
   const words: string[] = []
-  for (const { segment: part, isWordLike } of segmenterOf(language).segment(text)) {
+  for (const { segment: part, isWordLike } of wordSegmenterOf(language).segment(text)) {
     if (isWordLike || words.length === 0) words.push(part)
     else words[words.length - 1] += part
   }
   return words
-}
-
-function segmenterOf(language: string): Intl.Segmenter {
-  return new Intl.Segmenter(language, { granularity: 'word' })
 }
 
 /**

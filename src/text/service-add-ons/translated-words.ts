@@ -1,5 +1,6 @@
 import { separatorOf } from '../../transcript/separators.ts'
 import type { Word } from '../../transcript/transcript.ts'
+import { wordSegmenterOf } from '../words/locale.ts'
 
 /**
  * The words of a translation with times: one by one, for captions and sentences, and as the
@@ -78,7 +79,7 @@ function meanConfidence(words: readonly Word[]): number {
 function tokenize(text: string, language: string): string[] {
   const tokens = text.split(/\s+/).filter((token) => token !== '')
   if (separatorOf(language) === ' ') return tokens
-  const words = new Intl.Segmenter(language, { granularity: 'word' })
+  const words = wordSegmenterOf(language)
   return tokens.flatMap((token) => wordsIn(token, words))
 }
 

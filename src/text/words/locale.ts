@@ -10,3 +10,13 @@ export function localeOf(language: string): string {
     return 'und'
   }
 }
+
+const wordSegmenters = new Map<string, Intl.Segmenter>()
+
+/** Returns the segmenter of a language, which finds words also where no spaces are written. */
+export function wordSegmenterOf(language: string): Intl.Segmenter {
+  const segmenter =
+    wordSegmenters.get(language) ?? new Intl.Segmenter(localeOf(language), { granularity: 'word' })
+  wordSegmenters.set(language, segmenter)
+  return segmenter
+}

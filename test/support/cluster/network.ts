@@ -35,7 +35,7 @@ export const noNetwork: string | false = whyNoNetwork() ?? false
 
 function whyNoNetwork(): string | undefined {
   if (process.platform !== 'linux') return 'network namespaces are a part of Linux'
-  if (process.getuid?.() !== 0) return 'network namespaces need the rights of root'
+  if (process.getuid?.() !== 0) return 'network namespaces need root privileges'
   const tried = spawnSync('ip', ['netns', 'list'])
   if (tried.error) return 'the program ip (iproute2) is not installed'
   const name = `${PREFIX}-${process.pid}-try`

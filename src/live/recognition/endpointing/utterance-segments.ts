@@ -13,7 +13,7 @@ import {
 /**
  * Audio added before the speech of an utterance: the VAD misses the first sounds of a word.
  */
-const PRE_ROLL_SAMPLES = 0.3 * SAMPLE_RATE
+export const PRE_ROLL_SAMPLES = 0.3 * SAMPLE_RATE
 /**
  * The audio before an utterance that is recognized again with it, if no pause separates them (2 s,
  * in samples).

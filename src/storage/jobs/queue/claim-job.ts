@@ -20,7 +20,7 @@ export type ClaimedJob = {
   params: Record<string, unknown>
   requestWarnings: readonly string[]
   file: JobFile
-  /** Whether the job and its data are deleted after its result was delivered. */
+  /** Whether the job and its data is deleted after its result has been delivered. */
   zeroRetention: boolean
 }
 

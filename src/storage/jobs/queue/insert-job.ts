@@ -25,7 +25,7 @@ type JobRequest = {
   /** The id of the key of the request. */
   keyId?: string | undefined
   /**
-   * Whether the job and its data are deleted after its result was delivered; by default they are
+   * Whether the job and its data is deleted after its result has been delivered; by default they are
    * kept.
    */
   zeroRetention?: boolean | undefined

@@ -1,6 +1,4 @@
-import { localeOf } from '../../words/locale.ts'
-
-const segmenters = new Map<string, Intl.Segmenter>()
+import { wordSegmenterOf } from '../../words/locale.ts'
 
 /** Frequent English words that say little about a topic. */
 const STOP_WORDS = new Set(
@@ -40,18 +38,11 @@ export function areMostlyDigits(terms: readonly string[]): boolean {
 }
 
 function segmentWords(text: string, language: string): string[] {
-  let segmenter = segmenters.get(language)
-  if (!segmenter) {
-    segmenter = segmenterOf(language)
-    segmenters.set(language, segmenter)
-  }
   const words: string[] = []
-  for (const { segment, isWordLike } of segmenter.segment(text)) if (isWordLike) words.push(segment)
+  for (const { segment, isWordLike } of wordSegmenterOf(language).segment(text)) {
+    if (isWordLike) words.push(segment)
+  }
   return words
-}
-
-function segmenterOf(language: string): Intl.Segmenter {
-  return new Intl.Segmenter(localeOf(language), { granularity: 'word' })
 }
 
 /** Strips English endings: "budgets" and "budget's" become "budget". */

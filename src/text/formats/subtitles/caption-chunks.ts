@@ -1,6 +1,6 @@
 import { separatorOf } from '../../../transcript/separators.ts'
 import type { Utterance } from '../../../transcript/transcript.ts'
-import { localeOf } from '../../words/locale.ts'
+import { wordSegmenterOf } from '../../words/locale.ts'
 import { isNoBreakWord, type TextChunk } from './break-penalty.ts'
 import { toMilliseconds } from './timing.ts'
 import { countColumns, splitCharacters } from './width.ts'
@@ -65,15 +65,6 @@ function cutAtSpaces(text: string): Cut[] {
   return Array.from(text.matchAll(/[^ ]+/g), (match) => ({ text: match[0], from: match.index }))
 }
 
-const segmenters = new Map<string, Intl.Segmenter>()
-
-function segmenterOf(language: string): Intl.Segmenter {
-  const segmenter =
-    segmenters.get(language) ?? new Intl.Segmenter(localeOf(language), { granularity: 'word' })
-  segmenters.set(language, segmenter)
-  return segmenter
-}
-
 /**
  * Splits a text into words. Punctuation belongs to the word before it, an opening bracket or
  * quotation mark to the word after it.
@@ -81,7 +72,7 @@ function segmenterOf(language: string): Intl.Segmenter {
 function cutWords(text: string, { language }: Utterance): Cut[] {
   const cuts: Cut[] = []
   let joins = false
-  for (const { segment, index } of segmenterOf(language).segment(text)) {
+  for (const { segment, index } of wordSegmenterOf(language).segment(text)) {
     if (segment === ' ') {
       joins = false
       continue
