@@ -49,7 +49,7 @@ test('incorrect usage exits with code 2 and shows the known commands', async () 
     [['keys', 'list', 'x'], /list takes no names/],
     [['keys', 'create', 'x'], /create takes options only/],
     [['keys', 'create', '--scopes', 'read,all'], /--scopes must be some of .*; not 'all'/],
-    [['keys', 'create', '--expires', '0d'], /--expires must be days such as 30d/],
+    [['keys', 'create', '--expires', '0d'], /--expires must be a number of days such as 30d/],
     [['keys', 'create', '--account', ' '], /--account must be 1 to 100 visible characters/],
     [['keys', 'create', '--name', 'a\u001b[31m'], /--name must be 1 to 100 visible/],
     [['keys', 'revoke'], /name at least one key by its id/],

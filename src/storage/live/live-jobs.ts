@@ -35,8 +35,8 @@ export type LiveJob = {
   /** The object in which its recording is stored at the end. */
   fileId: string
   /**
-   * Whether the job and its data is deleted after its result has been delivered; then its recording is
-   * not stored at all.
+   * Whether the job and its data is deleted after its result has been delivered; then its recording
+   * is not stored at all.
    */
   zeroRetention: boolean
 }

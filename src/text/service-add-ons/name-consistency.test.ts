@@ -92,5 +92,5 @@ test('without an answer phonetic matching is used with a warning, or the step fa
   assert.deepEqual(warnings, ['name_consistency compared some names by sound alone: it is down'])
   assert.deepEqual(apply(english, answered({ error: down })).warnings, warnings)
   assert.throws(() => apply(german, answered({ error: down })), { message: 'it is down' })
-  assert.throws(() => apply(german), { message: /knows en; the recording is in de/ })
+  assert.throws(() => apply(german), { message: /supports only en; the recording is in de/ })
 })

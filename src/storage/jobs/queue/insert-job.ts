@@ -25,8 +25,8 @@ type JobRequest = {
   /** The id of the key of the request. */
   keyId?: string | undefined
   /**
-   * Whether the job and its data is deleted after its result has been delivered; by default they are
-   * kept.
+   * Whether the job and its data is deleted after its result has been delivered; by default they
+   * are kept.
    */
   zeroRetention?: boolean | undefined
 }
