@@ -6,7 +6,7 @@ import { pageUrls } from '../../../src/api/lists/write-list.ts'
 import { AuditQuery } from '../../../src/api/schemas/accounts/audit.ts'
 import { UsageQuery } from '../../../src/api/schemas/accounts/usage.ts'
 import { type ListQuery, listQueryOf } from '../../../src/api/schemas/common/list-query.ts'
-import { SearchQuery } from '../../../src/api/schemas/transcripts/search.ts'
+import { searchQuery } from '../../../src/api/schemas/transcripts/search.ts'
 import { AppError } from '../../../src/errors.ts'
 import { findHighlights, parseSearchQuery } from '../../../src/text/search/search-query.ts'
 import { fuzzBytes } from '../../guided.ts'
@@ -27,7 +27,7 @@ const schemas = {
   jobs: listQueryOf(undefined),
   audit: AuditQuery,
   usage: UsageQuery,
-  search: SearchQuery,
+  search: searchQuery({ extraLanguageCodes: [] }),
 }
 const readers = Object.values(schemas).map((schema) =>
   compileQueryReader({ schema, method: 'GET', url: '/', httpPart: 'querystring' }),

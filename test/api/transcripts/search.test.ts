@@ -58,6 +58,14 @@ test('search finds other forms of the words, with positions and highlights', asy
   assert.deepEqual(await search('q=zanzibar', { 'x-service-key': OTHER_KEY }), [])
 })
 
+test('search reads its language as a request for a job does', async () => {
+  assert.equal((await search('q=zanzibar&language=en-US')).length, 1)
+  assert.equal((await search('q=zanzibar&language=de')).length, 0)
+  const { status, body } = await call<ErrorBody>(server, '/v2/search?q=zanzibar&language=xx')
+  assert.equal(status, 400)
+  assert.match(body.validation_errors![0]!, /^language must be one of: af, am, /)
+})
+
 test('search finds utterances by the assigned speaker name', async () => {
   const job = await transcribe({ diarization: true })
   const named = async (query: string) => {

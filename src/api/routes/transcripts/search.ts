@@ -7,7 +7,7 @@ import { pageUrls } from '../../lists/write-list.ts'
 import { limitConcurrency } from '../../middleware/limit-concurrency.ts'
 import { baseUrlOf } from '../../responses/urls.ts'
 import { errorResponses } from '../../schemas/common/error.ts'
-import { SearchHits, type SearchHitView, SearchQuery } from '../../schemas/transcripts/search.ts'
+import { SearchHits, type SearchHitView, searchQuery } from '../../schemas/transcripts/search.ts'
 
 const path = '/v2/search'
 
@@ -25,7 +25,7 @@ export function searchRoutes({
       description:
         'Finds utterances in finished recordings and sessions, newest first. A job becomes searchable some seconds after it ends. ' +
         'Words are found in their other forms too, in the language of the utterance, with or without accents.',
-      querystring: SearchQuery,
+      querystring: searchQuery(config.models),
       response: { 200: SearchHits, ...errorResponses(400) },
     }
     http.get(path, { schema }, async ({ account, query, raw }) => {
