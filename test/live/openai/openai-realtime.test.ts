@@ -138,6 +138,18 @@ test('a commit ends the turn of a server that detects turns, and the socket stay
   assert.equal(started[1]!.audio_start_ms, 1000)
 })
 
+test('a commit of silence makes a turn without text', async (t) => {
+  const client = await connect(t)
+  client.append(sound(1, { isSilent: true }))
+  client.send({ type: 'input_audio_buffer.commit' })
+  assert.equal((await client.next(COMPLETED, 1)).transcript, '')
+  client.append(sound(1))
+  client.send({ type: 'input_audio_buffer.commit' })
+  assert.equal((await client.next(COMPLETED, 2)).transcript, 'Hello there.')
+  const committed = client.events.filter(({ type }) => type === 'input_audio_buffer.committed')
+  assert.equal(committed.length, 2)
+})
+
 test('client-committed turns are transcribed completely and in order', async (t) => {
   const client = await connect(t)
   client.send({

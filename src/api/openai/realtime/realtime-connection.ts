@@ -224,7 +224,8 @@ export class RealtimeConnection implements SocketConnection {
     }
     const { closeCode } = connection
     connection.socketClosed(closeCode ?? 1000)
-    if (session.finals && !session.isDiscarded) {
+    if (session.isDiscarded) return
+    if (session.finals) {
       for (const event of this.#turns!.committed(session.finals)) this.#emit(event)
     } else if (this.#session === session) {
       this.end(closeCode ?? 1011)

@@ -73,3 +73,14 @@ test('an utterance completes the turn in which it was spoken; earlier ones have 
   const last = speak(8, 8.1)
   assert.deepEqual(completedIn(turns.ended()), [[last, '']])
 })
+
+test('a session without speech that the client ends is one turn', () => {
+  const turns = new RealtimeTurns({ version: 'ga', logprobs: false })
+  const [committed] = turns.ended()
+  assert.equal(committed!.type, 'input_audio_buffer.committed')
+  const [next] = turns.ended()
+  assert.equal(next!.previous_item_id, committed!.item_id)
+  turns.speechStarted(1)
+  turns.final({ ...recognized('hello'), start: 1, end: 2 })
+  assert.deepEqual(turns.ended(), [])
+})

@@ -35,6 +35,8 @@ export class RealtimeTurns {
   /** The turns without a complete transcript. The speaker may still continue the last one. */
   readonly #incompleteTurns: RealtimeTurn[] = []
   #previousItemId: string | null = null
+  /** Whether no turn has begun since the start, or since the client last ended a session. */
+  #isSilent = true
 
   constructor(options: TurnOptions) {
     this.#options = options
@@ -80,8 +82,13 @@ export class RealtimeTurns {
     ]
   }
 
-  /** Returns the events that complete, without text, what remains of a session that has ended. */
+  /**
+   * Returns the events that complete, without text, what remains of a session that the client has
+   * ended. One without speech is a turn, too, because the client waits for one.
+   */
   ended(): RealtimeEvent[] {
+    if (this.#isSilent) this.#begin()
+    this.#isSilent = true
     return this.#incompleteTurns.splice(0).flatMap((one) => this.#complete(one, nothing))
   }
 
@@ -123,6 +130,7 @@ export class RealtimeTurns {
     const state = { sentText: '', previousWords: [], isCommitted: false, endSeconds: Infinity }
     const turn: RealtimeTurn = { id, ...state }
     this.#incompleteTurns.push(turn)
+    this.#isSilent = false
     return turn
   }
 
