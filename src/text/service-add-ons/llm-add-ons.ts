@@ -1,3 +1,4 @@
+import { sum } from '../../numbers.ts'
 import { AddOnFailure } from '../result/steps/envelope.ts'
 import { plainTranscript } from './plain-transcript.ts'
 import { asLlmResponse, llmResponseText, requireOne, responseError } from './responses.ts'
@@ -36,12 +37,11 @@ export const audioToLlm: ServiceAddOn = {
     const results = promptsOf(params).map((prompt, i) => {
       const given = read[i]
       const error = (given && responseError(given)) ?? null
-      const { seconds = 0 } = (given ?? {}) as { seconds?: number }
       const response = error || !given ? null : llmResponseText(given)
       return {
         success: error === null,
         is_empty: !response,
-        exec_time: seconds,
+        exec_time: secondsOf(given),
         error,
         results: { prompt, response },
         sources: findSources(transcript, quotesIn(response ?? '')),
@@ -49,6 +49,14 @@ export const audioToLlm: ServiceAddOn = {
     })
     return { results, isEmpty: results.every(({ is_empty }) => is_empty) }
   },
+  totalSeconds(responses) {
+    return sum(responses.map(secondsOf))
+  },
+}
+
+function secondsOf(response: unknown): number {
+  const { seconds = 0 } = (response ?? {}) as { seconds?: number }
+  return seconds
 }
 
 function promptsOf(params: Readonly<Record<string, unknown>>): string[] {

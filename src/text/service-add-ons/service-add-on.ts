@@ -44,6 +44,8 @@ export type ServiceAddOn = {
     responses: readonly unknown[],
     options: { format: ResultFormat },
   ): AddOnOutput
+  /** Returns the total seconds of the responses, where the results show the seconds of each. */
+  totalSeconds?(responses: readonly unknown[]): number
 }
 
 /** A translator that the operator has configured. */

@@ -46,11 +46,12 @@ export function mergeServiceAddOn(
   { params, format, failedSteps, now, onFault }: AddOnRunOptions,
 ): Envelope {
   const { name } = addOn
-  const { seconds } = serviceResponses
   const failure =
     failedSteps[name] ?? ('error' in serviceResponses ? serviceResponses.error : undefined)
-  if (failure) return failedEnvelope(name, failure, { seconds, format })
+  if (failure) return failedEnvelope(name, failure, { seconds: serviceResponses.seconds, format })
   const responses = 'responses' in serviceResponses ? serviceResponses.responses : []
+  // The services may have responded at the same time, or before a restart.
+  const seconds = Math.max(serviceResponses.seconds, addOn.totalSeconds?.(responses) ?? 0)
   const compute = () =>
     addOn.merge(visibleTranscript(addOn, transcript), params, responses, { format })
   const envelope = runInEnvelope(name, compute, { now, format, onFault })
