@@ -163,7 +163,7 @@ function storageMetrics({ gauge }: MetricKinds) {
     storageHeldBytes: gauge('storage_held_bytes', 'Recordings, results and parameters', []),
     storageLargestShareBytes: gauge(
       'storage_largest_share_bytes',
-      'Bytes of the account that stores the most',
+      'The most bytes that anyone stores',
       [],
     ),
     storageLow: gauge('storage_low', '1 while new work is refused for want of space', []),

@@ -137,7 +137,10 @@ test('steno deliveries resend --failed-since resends failures by job or endpoint
   assert.deepEqual(await resend('--endpoint', 'ep_0'), [0, '0 queued to be sent again\n'])
   const future = await deliveries('resend', '--failed-since', '2999-01-01')
   assert.match(future.stderr, /--failed-since must be an age/)
-  assert.deepEqual(await resend('--endpoint', endpoint, '--job', job), [0, '2 to be sent again\n'])
+  assert.deepEqual(await resend('--endpoint', endpoint, '--job', job), [
+    0,
+    '2 queued to be sent again\n',
+  ])
   await server.app.delivery.idle()
   assert.equal((await list('--job', job, '--status', 'delivered')).length, 2)
 })

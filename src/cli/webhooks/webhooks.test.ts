@@ -87,7 +87,7 @@ test('an added webhook is listed and signs with the printed secret', async (t) =
   const events = 'live.end_session,transcription.success'
   const { stdout, stderr } = await webhooks(['add', URL, ...options, '--events', events])
   const id = /ep_[\da-f]{16}/.exec(stderr)![0]
-  assert.match(stderr, /, receives transcription\.success, live\.end_session, in /)
+  assert.match(stderr, / It receives transcription\.success, live\.end_session\.$/m)
   assert.deepEqual(await secretsIn(0, id), [stdout.trim()])
   const [[...row] = []] = await list('list', '--account', 'acme')
   assert.match(row.splice(6, 1)[0]!, MOMENT)
@@ -173,7 +173,10 @@ test('only secrets of webhooks can be rotated', async (t) => {
   const { id } = await db.sql.selectFrom('endpoints').select('id').executeTakeFirstOrThrow()
   for (const verb of ['rotate', 'test']) {
     const refused = await webhooks([verb, id])
-    assert.match(refused.stderr, /: Cannot do this with ep_\w+: it stands for .* account ac\?me$/m)
+    assert.match(
+      refused.stderr,
+      /: Cannot do this with ep_\w+: it is a callback endpoint: .* account ac\?me$/m,
+    )
     assert.deepEqual([refused.code, refused.stdout], [1, ''])
     const missing = await webhooks([verb, 'ep_0'])
     assert.match(missing.stderr, /^steno webhooks: Cannot find a webhook with the id ep_0$/m)

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { openingError } from '../../data-folder/storage-error.ts'
 import type {
   TransferredRow,
   TransferredTable,
   TransferredValue,
 } from '../../transfer/transferred-tables.ts'
 import { SQLITE_VERSION } from './migrate.ts'
+import { openingError } from './storage-error.ts'
 
 /** The database of a data folder, for reading only. */
 export type SourceDatabase = Disposable & {

@@ -1,5 +1,4 @@
 import { Kysely } from 'kysely'
-import { openingError } from '../../data-folder/storage-error.ts'
 import type { Tables } from '../tables.ts'
 import { checkVersion, migrate } from './migrate.ts'
 import type { MigrateOptions } from './migration-progress.ts'
@@ -9,6 +8,7 @@ import {
   type SqliteOpenOptions,
 } from './sqlite-connection.ts'
 import { createSqliteDriver } from './sqlite-driver.ts'
+import { openingError } from './storage-error.ts'
 
 /**
  * How the version of the database is handled. A program beside the server must not change the

@@ -1,4 +1,4 @@
-import { AppError } from '../../errors.ts'
+import { AppError } from '../../../errors.ts'
 
 /** SQLite result codes (sqlite.org/rescode.html): the low byte names the family. */
 const SQLITE_IOERR = 10
