@@ -68,7 +68,7 @@ test('a value that would be ignored, or break every request, is rejected', () =>
     STENO_REQUEST_ID_HEADER_NAMES: ['x my id', 'x-id:', 'x-\u00e9'],
     STENO_AUTH_HEADER_NAMES: ['x my key'],
     STENO_PUBLIC_BASE_URL: ['https://stt.example/?a=1', 'https://stt.example/#a', 'https://u:p@x'],
-    STENO_NODE_URL: ['http://10.0.0.7/?a=1'],
+    STENO_NODE_URL: ['http://10.0.0.7/?a=1', 'http://10.0.0.7/steno'],
     STENO_ZERO_RETENTION: ['yes', 'TRUE', 'alice,no', 'on', 'all', '*'],
     STENO_API_KEYS: ['a:one,b:one', 'a:\u00e9', 'a:two words'],
     STENO_RETENTION_DAYS: [' ', '999999999999'],

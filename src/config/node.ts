@@ -12,7 +12,7 @@ export type Role = (typeof roles)[number]
 /** The roles and the address of this process among those that share a database. */
 export type NodeConfig = {
   roles: readonly Role[]
-  /** The address by which other nodes reach it; undefined = the one that it listens on. */
+  /** The origin by which other nodes reach it; undefined = the address that it listens on. */
   url: string | undefined
 }
 
@@ -31,5 +31,8 @@ export function readNode(
   if (chosen.length < roles.length && !isShared) {
     problems.push('STENO_ROLES needs STENO_DATABASE_URL: without it no server has the other roles')
   }
-  return { roles: chosen, url: read.serviceUrl('NODE_URL') }
+  const url = read.serviceUrl('NODE_URL')
+  if (url !== undefined && new URL(url).pathname !== '/')
+    problems.push('STENO_NODE_URL must have no path')
+  return { roles: chosen, url }
 }
