@@ -41,6 +41,11 @@ test('an empty value counts as unset', () => {
   assert.equal(readConfig({ STENO_PORT: '', STENO_HOST: '' }).http.port, 7070)
 })
 
+test('blanks around the host to listen on are ignored', () => {
+  assert.equal(readConfig({ STENO_HOST: ' 0.0.0.0 ' }).http.host, '0.0.0.0')
+  assert.equal(readClientConfig({ STENO_HOST: '::1 ' }).local.host, '::1')
+})
+
 test('each invalid variable yields one error line', () => {
   const lines = problems({
     STENO_PORT: '70000',

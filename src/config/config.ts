@@ -305,7 +305,7 @@ function readJobs(read: EnvReader): Config['jobs'] {
 
 function readHttp(read: EnvReader): Config['http'] {
   return {
-    host: read.text('HOST', DEFAULT_HOST),
+    host: read.host('HOST', DEFAULT_HOST),
     port: read.integer('PORT', DEFAULT_PORT, { max: 65_535 }),
     publicBaseUrl: read.serviceUrl('PUBLIC_BASE_URL'),
     trustProxy: read.boolean('TRUST_PROXY', false),
@@ -368,7 +368,7 @@ export function readClientConfig(env: Record<string, string | undefined>): Clien
     url: read.url('URL'),
     key: read.text('KEY', '') || undefined,
     local: {
-      host: read.text('HOST', DEFAULT_HOST),
+      host: read.host('HOST', DEFAULT_HOST),
       port: read.integer('PORT', DEFAULT_PORT, { max: 65_535 }),
     },
     authHeaderName: read.list('AUTH_HEADER_NAMES', DEFAULT_AUTH_HEADER)[0] ?? DEFAULT_AUTH_HEADER,

@@ -68,6 +68,8 @@ export function createReader(env: Record<string, string | undefined>, problems: 
       return match ?? fallback
     },
     list: (name: string, fallback: string) => splitList(text(name, fallback)),
+    /** Reads the host to listen on. */
+    host: (name: string, fallback: string) => text(name, '').trim() || fallback,
     decimal(name: string, fallback: number, { min, max }: { min: number; max: number }) {
       const value = toNumber(text(name, String(fallback)))
       if (value >= min && value <= max) return value
