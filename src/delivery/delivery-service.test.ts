@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
 import { Webhook } from 'standardwebhooks'
 import { addWebhook, callbackTo, endNewJob } from '../../test/support/delivery/test-deliveries.ts'
 import {
@@ -9,6 +10,8 @@ import {
   until,
 } from '../../test/support/delivery/test-delivery-service.ts'
 import { claim } from '../../test/support/jobs/test-jobs.ts'
+import { captureLog } from '../../test/support/server/captured-log.ts'
+import { fakeTimeouts } from '../../test/support/workers/fake-timeouts.ts'
 import { inTransaction } from '../storage/database/db.ts'
 import { findAttempts } from '../storage/deliveries/delivery-log.ts'
 import { addSecret, generateSecret } from '../storage/deliveries/endpoints/signing-secrets.ts'
@@ -295,4 +298,29 @@ test('configured webhooks receive events', async (t) => {
   await endNewJob(service.storage.db)
   await service.pass()
   assert.equal(receiver.at('/hook').length, 2)
+})
+
+test('a database that cannot be asked for due deliveries is logged once per outage', async (t) => {
+  const { log, lines } = captureLog()
+  const { delivery, storage } = await openDelivery(t, { log })
+  await delivery.idle()
+  const pauses = fakeTimeouts(t, 1000)
+  const reads = t.mock.method(storage.db.reader, 'getExecutor', () => {
+    throw new Error('the database is away')
+  })
+  while (reads.mock.callCount() < 3) {
+    pauses.pass()
+    delivery.wake()
+    await turn()
+  }
+  reads.mock.restore()
+  while (!lines.some(({ msg }) => msg.includes('again'))) {
+    pauses.pass()
+    delivery.wake()
+    await turn()
+  }
+  assert.deepEqual(
+    lines.map(({ msg }) => msg),
+    ['cannot look up due deliveries', 'looking up due deliveries again'],
+  )
 })

@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.ts'
 import type { Resolve } from '../net/dns/resolver.ts'
 import type { Log } from '../observability/log.ts'
+import { OutageLog } from '../observability/outage-log.ts'
 import type { Tracing } from '../observability/tracing.ts'
 import {
   type Delivery,
@@ -63,6 +64,7 @@ export class DeliveryService {
   readonly #sender: Sender
   readonly #attemptRunner: AttemptRunner
   readonly #poller: DuePoller
+  readonly #outages: OutageLog
   readonly #queues = new EndpointQueues()
   readonly #closing = new AbortController()
   readonly #running = new Set<Promise<void>>()
@@ -80,6 +82,11 @@ export class DeliveryService {
     this.#options = options
     this.#clock = clock
     this.#log = log.child({ module: 'delivery' })
+    this.#outages = new OutageLog(this.#log, {
+      level: 'error',
+      failed: 'cannot look up due deliveries',
+      recovered: 'looking up due deliveries again',
+    })
     this.#sender = createSender({ config, now: clock.now, resolve: options.resolve })
     const onReady = () => this.#woken.resolve()
     this.#poller = new DuePoller({ db: storage.db, clock, onReady })
@@ -192,10 +199,11 @@ export class DeliveryService {
   #poll(): void {
     const polling = this.#poller.poll().then(
       (endpoints) => {
+        this.#outages.succeeded()
         for (const endpoint of endpoints) this.#queues.schedule(endpoint)
         if (endpoints.length > 0) this.#woken.resolve()
       },
-      (error) => this.#log.error({ err: error }, 'cannot look up due deliveries'),
+      (error) => this.#outages.failed(error),
     )
     this.#polling = this.#polling.then(() => polling)
   }

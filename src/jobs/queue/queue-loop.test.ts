@@ -10,6 +10,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { createFakeSpeechEngine } from '../../../test/support/asr/fake-speech-engine.ts'
 import { addFile, addJob, claim, makeOverdue } from '../../../test/support/jobs/test-jobs.ts'
 import { ACCOUNT, openService } from '../../../test/support/jobs/test-service.ts'
+import { captureLog } from '../../../test/support/server/captured-log.ts'
 import { fakeTimeouts } from '../../../test/support/workers/fake-timeouts.ts'
 import type { Segment } from '../../asr/engines/recognizer.ts'
 import { steadyNow } from '../../clock.ts'
@@ -274,5 +275,29 @@ test('the queue is polled at least once per lease', async (t) => {
   assert.deepEqual(
     pauses().filter((ms) => ms > LEASE_MS),
     [],
+  )
+})
+
+test('a queue that cannot be read is logged once per outage', async (t) => {
+  const { log, lines } = captureLog()
+  const { jobs, storage, submit } = await openService(t, { log })
+  await jobs.start()
+  const pauses = fakeTimeouts(t, 1000)
+  await submit({ seconds: 1 })
+  const reads = t.mock.method(storage.db.sql, 'getExecutor', () => {
+    throw new Error('the database is away')
+  })
+  while (reads.mock.callCount() < 3) {
+    pauses.pass()
+    await delay(5)
+  }
+  reads.mock.restore()
+  while (!lines.some(({ msg }) => msg.includes('again'))) {
+    pauses.pass()
+    await delay(5)
+  }
+  assert.deepEqual(
+    lines.flatMap(({ msg }) => (msg.includes('the queue') ? msg : [])),
+    ['cannot read the queue', 'reading the queue again'],
   )
 })

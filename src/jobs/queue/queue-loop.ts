@@ -1,6 +1,7 @@
 import { steadyNow, wallNow } from '../../clock.ts'
 import { AppError } from '../../errors.ts'
 import { outcomeOf } from '../../observability/metrics.ts'
+import { OutageLog } from '../../observability/outage-log.ts'
 import type { JobFailure } from '../../storage/jobs/finish-job.ts'
 import { type ClaimedJob, claimJob } from '../../storage/jobs/queue/claim-job.ts'
 import {
@@ -40,6 +41,7 @@ export type QueueLoopOptions = Omit<AttemptDeps, 'stop' | 'slot'> &
 export class QueueLoop {
   readonly #options: QueueLoopOptions
   readonly #slots: JobSlots
+  readonly #outages: OutageLog
   readonly #stop = new AbortController()
   #closing = false
   /** Whether the next free slot goes to an attempt that has fetched, before a queued job. */
@@ -51,6 +53,11 @@ export class QueueLoop {
 
   constructor(options: QueueLoopOptions) {
     this.#options = options
+    this.#outages = new OutageLog(options.log, {
+      level: 'error',
+      failed: 'cannot read the queue',
+      recovered: 'reading the queue again',
+    })
     this.#slots = new JobSlots(options, () => {
       this.#woken.resolve()
       this.#notify()
@@ -121,7 +128,7 @@ export class QueueLoop {
       // Replaced before polling, so that a job created meanwhile wakes the loop again.
       this.#woken = Promise.withResolvers()
       const pauseMs = await this.#fill().catch((error) => {
-        this.#options.log.error({ err: error }, 'cannot read the queue')
+        this.#outages.failed(error)
         return ERROR_PAUSE_MS
       })
       const timer = setTimeout(() => this.#woken.resolve(), pauseMs)
@@ -148,6 +155,7 @@ export class QueueLoop {
     while (!this.#closing && this.#grantSlot());
     const latest = now + (db.isShared ? SHARED_POLL_MS : LEASE_MS)
     const { due = latest, oldest } = await findNextDue(db, { now })
+    this.#outages.succeeded()
     const overdue = queueTimeout > 0 && oldest ? oldest + queueTimeout * 1000 + 1 : due
     return Math.max(0, Math.min(due, overdue, latest) - steadyNow())
   }

@@ -5,7 +5,7 @@ import type { SubmitRequest } from '../../../src/jobs/job-service.ts'
 import { Jobs } from '../../../src/jobs/jobs.ts'
 import type { MediaDeps } from '../../../src/jobs/pipeline/pipeline-deps.ts'
 import type { Resolve } from '../../../src/net/dns/resolver.ts'
-import { createLog } from '../../../src/observability/log.ts'
+import { createLog, type Log } from '../../../src/observability/log.ts'
 import type { MeasureDisk } from '../../../src/storage/data-folder/disk.ts'
 import { findJob, type Job } from '../../../src/storage/jobs/jobs.ts'
 import type { JobResult } from '../../../src/storage/jobs/results.ts'
@@ -36,6 +36,8 @@ export type ServiceOptions = {
   spacePauseMs?: number
   resolve?: Resolve
   services?: Services
+  /** Replaces the silent log. */
+  log?: Log
   /** The entry file of the threads that build results. */
   resultThread?: URL
   /** An earlier service's folder; without it a new one. */
@@ -80,10 +82,10 @@ export async function openService(
     spacePauseMs = 10,
     services,
     resultThread,
+    log = createLog('silent'),
   }: ServiceOptions = {},
 ): Promise<TestService> {
   const home = folder ?? (await makeFolder(t))
-  const log = createLog('silent')
   const config = readConfig({ ...env, STENO_DATA_DIR: home })
   const tests = { disk, objects, isShared, heartbeatMs, connect: connectInProcess }
   const storage = await openStorage({ ...config.storage, folder: home, log, ...tests })

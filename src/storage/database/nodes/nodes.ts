@@ -2,6 +2,7 @@ import { hostname } from 'node:os'
 import { type SqlBool, sql } from 'kysely'
 import type { Role } from '../../../config/node.ts'
 import type { Log } from '../../../observability/log.ts'
+import { OutageLog } from '../../../observability/outage-log.ts'
 import type { Db } from '../db.ts'
 import { isDead, type RegisteredNode } from './register-node.ts'
 
@@ -34,7 +35,7 @@ export type Node = NodeState & {
 
 /** This process as a node; the other nodes read what it reports. */
 export class OwnNode implements RegisteredNode {
-  readonly #log: Log
+  readonly #outages: OutageLog
   #db: Db | undefined
   #url: string | null = null
   #state: NodeState
@@ -42,7 +43,11 @@ export class OwnNode implements RegisteredNode {
 
   constructor(state: NodeState, log: Log) {
     this.#state = state
-    this.#log = log
+    this.#outages = new OutageLog(log, {
+      level: 'warn',
+      failed: 'cannot report this node to others',
+      recovered: 'reporting this node to others again',
+    })
   }
 
   /** The columns of the row of this process, which each heartbeat writes, too. */
@@ -71,8 +76,9 @@ export class OwnNode implements RegisteredNode {
     try {
       await this.#db.sql.updateTable('owners').set(row).where('id', '=', this.#db.nodeId).execute()
       this.#written = text
+      this.#outages.succeeded()
     } catch (err) {
-      this.#log.warn({ err }, 'cannot report this node to others')
+      this.#outages.failed(err)
     }
   }
 }
