@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { describe, type TestContext, test } from 'node:test'
+import { WebSocket } from 'ws'
 import { generateKey } from '../../../src/api/auth/generate-key.ts'
 import { listNodes } from '../../../src/storage/database/nodes/nodes.ts'
 import { beginLiveJob, findLiveOwner } from '../../../src/storage/live/live-jobs.ts'
@@ -85,6 +87,21 @@ describe('nodes of one database', { skip: noPostgres }, () => {
       )
     } finally {
       await Promise.all([api.close(), worker.close()])
+    }
+  })
+
+  test('a realtime client with a wrong key gets 401 from every node', async (t) => {
+    const start = await openServers(t, { STENO_LIVE_SLOTS: '10' })
+    const servers = await Promise.all([start('api'), start('live')])
+    try {
+      for (const { url } of servers) {
+        const headers = { authorization: 'Bearer wrong-key' }
+        const socket = new WebSocket(`${url}/v1/realtime`, { headers })
+        const [error] = (await once(socket, 'error')) as [Error]
+        assert.equal(error.message, 'Unexpected server response: 401')
+      }
+    } finally {
+      await Promise.all(servers.map((server) => server.close()))
     }
   })
 

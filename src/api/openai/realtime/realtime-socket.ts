@@ -66,24 +66,23 @@ export function createRealtimeSocketServer(http: FastifyInstance, app: RealtimeS
     }
     const ignore = () => {}
     socket.on('error', ignore)
-    // A node without live sessions forwards the socket to one that has them.
-    const otherNode = await live.admission.findOtherNode()
-    if (otherNode) {
-      const address = clientAddressOf(request, config.http)
-      if (await forwardSocket({ request, socket, head }, { url: otherNode.url, address })) return
-      throw new AppError('live_unavailable', 'no node of this server runs them')
-    }
     const url = '/v1/realtime'
     const headers = withProtocolKey(request)
     const caller = { headers, raw: request, routeOptions: { url }, log: log as FastifyBaseLogger }
     const { settings, ...key } = await findKey(caller, app)
     requireScope(key.scopes, { method: 'POST', route: '/v2/live' })
+    const address = clientAddressOf(request, config.http)
+    // A node without live sessions forwards the socket to one that has them.
+    const otherNode = await live.admission.findOtherNode()
+    if (otherNode) {
+      if (await forwardSocket({ request, socket, head }, { url: otherNode.url, address })) return
+      throw new AppError('live_unavailable', 'no node of this server runs them')
+    }
     const connectionCount = [...connections].filter(({ account }) => account === key.account).length
     if (connectionCount >= MAX_SOCKETS) {
       throw new AppError('too_many_sessions', `${connectionCount} sockets are open already`)
     }
     socket.off('error', ignore)
-    const address = clientAddressOf(request, config.http)
     const ids = { requestId, address }
     const connection = new RealtimeConnection({
       account: key.account,
