@@ -145,7 +145,8 @@ async function reportUrl(
 ): Promise<void> {
   const url = nodeUrl(config, http)
   await storage.node.report({ url })
-  if (storage.db.isShared && config.node.roles.includes('live')) void checkNodeUrl(url, log)
+  const { nodeId, isShared } = storage.db
+  if (isShared && config.node.roles.includes('live')) void checkNodeUrl(url, { nodeId, log })
 }
 
 /**

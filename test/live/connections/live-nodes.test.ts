@@ -51,15 +51,21 @@ describe('nodes of one database', { skip: noPostgres }, () => {
 
   test('a live node reports an address at which it cannot be reached', async (t) => {
     const { url } = await takeDatabase(t)
-    const env = { STENO_DATABASE_URL: url, STENO_NODE_URL: 'http://127.0.0.1:1' }
-    const { promise: reported, resolve } = Promise.withResolvers<void>()
-    const { log } = captureLog()
-    t.mock.method(log, 'warn', (_: object, message: string) => {
-      if (message === 'other nodes cannot forward live clients to this node') resolve()
-    })
-    const server = await startServer({ env, log })
-    t.after(() => server.close())
-    await reported
+    const shared = { STENO_DATABASE_URL: url, STENO_DATA_DIR: await makeFolder(t) }
+    const { log, lines } = captureLog()
+    const other = await startServer({ env: shared, log })
+    t.after(() => other.close())
+    for (const nodeUrl of ['http://127.0.0.1:1', other.url]) {
+      const { promise: reported, resolve } = Promise.withResolvers<void>()
+      const { log } = captureLog()
+      t.mock.method(log, 'warn', (_: object, message: string) => {
+        if (message === 'other nodes cannot forward live clients to this node') resolve()
+      })
+      const server = await startServer({ env: { ...shared, STENO_NODE_URL: nodeUrl }, log })
+      t.after(() => server.close())
+      await reported
+    }
+    assert.ok(!lines.some(({ msg }) => msg.includes('forward')))
   })
 
   test('a node serves only the routes of its roles', async (t) => {

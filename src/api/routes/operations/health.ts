@@ -7,6 +7,9 @@ import { OneOf } from '../../schemas/common/values.ts'
 
 const Health = Type.Object({ status: OneOf('ok') }, { title: 'Health' })
 
+/** The header of the response to `/health` that names the node which sent it. */
+export const NODE_HEADER = 'x-steno-node'
+
 /** How long the result of a check is valid: polling must not load the machine. */
 const MAX_RESULT_AGE_MS = 5000
 /**
@@ -33,7 +36,10 @@ export function healthRoutes({
       summary: 'Check whether the process is alive',
       description: 'Needs no key.',
     }
-    http.get('/health', { schema: health }, async () => ({ status: 'ok' as const }))
+    http.get('/health', { schema: health }, async (_request, reply) => {
+      reply.header(NODE_HEADER, db.nodeId)
+      return { status: 'ok' as const }
+    })
     const ready = {
       ...publicRoute,
       operationId: 'getReady',
