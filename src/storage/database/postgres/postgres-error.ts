@@ -35,8 +35,9 @@ const UNAVAILABLE_TEXT =
 /** Seconds after which a refused request may succeed: new connections are opened at once. */
 const RETRY_AFTER = 2
 
+/** Returns the code of an error; '' if it has none, or if there is no error. */
 function postgresCode(error: unknown): string {
-  const { code } = error as { code?: unknown }
+  const code = (error as { code?: unknown } | undefined)?.code
   return typeof code === 'string' ? code : ''
 }
 
