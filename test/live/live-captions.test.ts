@@ -136,3 +136,28 @@ test('captions are forwarded from the node that runs the session', {
     await Promise.all([api.close(), live.close()])
   }
 })
+
+test('a stream that cannot be opened does not count as a watcher', {
+  skip: noPostgres,
+}, async (t) => {
+  const { url: database } = await takeDatabase(t)
+  const shared = { STENO_DATABASE_URL: database, STENO_DATA_DIR: await makeFolder(t) }
+  const start = (roles: string) =>
+    startServer({ env: { ...shared, STENO_ROLES: roles, STENO_LIVE_SLOTS: '10' } })
+  const [api, live] = await Promise.all([start('api'), start('live')])
+  t.after(() => Promise.all([api.close(), live.close()]))
+  const { id, url } = await openOnNode(api)
+  const client = await connect(url)
+  client.send(speech.subarray(0, 32_000))
+  await client.waitForType('audio_chunk')
+  await live.app.storage.node.report({ url: 'nowhere' })
+  for (let i = 0; i < 201; i++) {
+    const { response } = await watch(`${api.url}/v2/live/${id}/captions`, api.key)
+    assert.equal(response.status, 500)
+  }
+  await live.app.storage.node.report({ url: live.url })
+  const { response, body } = await watch(`${api.url}/v2/live/${id}/captions`, api.key)
+  assert.equal(response.status, 200)
+  client.stop()
+  await body
+})

@@ -77,12 +77,7 @@ export class CaptionStreams {
       .header('x-accel-buffering', 'no')
       .header('x-content-type-options', 'nosniff')
     if (request.method === 'HEAD') return Readable.from([])
-    const watcherCount = this.#watcherCounts.get(job.id) ?? 0
-    if (watcherCount >= MAX_WATCHERS) {
-      const detail = `${MAX_WATCHERS} watch the session already`
-      throw new AppError('rate_limited', detail, { retryAfter: COMMENT_MS / 1000 })
-    }
-    this.#watcherCounts.set(job.id, watcherCount + 1)
+    const endWatch = this.#countWatcher(job.id)
     const disconnected = new AbortController()
     request.raw.socket.once('close', () => disconnected.abort())
     const signal = AbortSignal.any([
@@ -92,15 +87,32 @@ export class CaptionStreams {
     const isForwarded = request.headers[FORWARDED_HEADER] !== undefined
     const otherServer = isForwarded
       ? undefined
-      : await this.#requestOtherNode(job.id, request, signal)
+      : await this.#requestOtherNode(job.id, request, signal).catch((error) => {
+          endWatch()
+          throw error
+        })
     const stream = otherServer ?? Readable.from(this.#write(job, { signal, isAllowed }))
     stream.once('close', () => {
       disconnected.abort()
-      const remainingCount = this.#watcherCounts.get(job.id)! - 1
-      if (remainingCount > 0) this.#watcherCounts.set(job.id, remainingCount)
-      else this.#watcherCounts.delete(job.id)
+      endWatch()
     })
     return stream
+  }
+
+  /** Counts a watcher of a session until the returned function is called. */
+  #countWatcher(jobId: string): () => void {
+    const counts = this.#watcherCounts
+    const count = counts.get(jobId) ?? 0
+    if (count >= MAX_WATCHERS) {
+      const detail = `${MAX_WATCHERS} watch the session already`
+      throw new AppError('rate_limited', detail, { retryAfter: COMMENT_MS / 1000 })
+    }
+    counts.set(jobId, count + 1)
+    return () => {
+      const remainingCount = counts.get(jobId)! - 1
+      if (remainingCount > 0) counts.set(jobId, remainingCount)
+      else counts.delete(jobId)
+    }
   }
 
   async *#write(
