@@ -118,9 +118,12 @@ test('captions are forwarded from the node that runs the session', {
     const client = await connect(url)
     client.send(speech)
     await client.waitForType('transcript', ({ data }) => data.is_final)
-    // Another host in the first line of a request is not asked.
-    const lines = [`GET http://127.0.0.1:1/v2/live/${id}/captions HTTP/1.0`, 'host: localhost']
-    const raw = sendRaw(api, `${lines.join('\r\n')}\r\nx-service-key: ${api.key}\r\n\r\n`)
+    // Another host in the first line of a request is not asked, and trailers are not passed on.
+    const lines = [
+      ...[`GET http://127.0.0.1:1/v2/live/${id}/captions HTTP/1.0`, 'host: localhost'],
+      ...[`x-service-key: ${api.key}`, 'trailer: x-end'],
+    ]
+    const raw = sendRaw(api, `${lines.join('\r\n')}\r\n\r\n`)
     const watching = await Promise.all([
       watch(`${api.url}/v2/live/${id}/captions`, api.key),
       watch(`${api.url}${link}/captions`),

@@ -9,7 +9,11 @@ import type { LiveCaption } from '../../../live/messages/caption-feed.ts'
 import { findNodeOfSession } from '../../../live/sessions/nodes/placement.ts'
 import { findJob, type Job } from '../../../storage/jobs/jobs.ts'
 import { clientAddressOf } from '../../auth/client-address.ts'
-import { FORWARDED_HEADER, targetAt } from '../../routes/live/sockets/forward-socket.ts'
+import {
+  FORWARDED_HEADER,
+  forwardedHeaders,
+  targetAt,
+} from '../../routes/live/sockets/forward-socket.ts'
 import { errorResponses } from '../../schemas/common/error.ts'
 import { Type } from '../../schemas/common/type.ts'
 
@@ -167,11 +171,7 @@ export class CaptionStreams {
     const node = await findNodeOfSession(storage.db, jobId)
     if (!node) return undefined
     const target = targetAt(node.url, raw)
-    const headers = {
-      ...raw.headers,
-      'x-forwarded-for': clientAddressOf(raw, config.http),
-      [FORWARDED_HEADER]: 'true',
-    }
+    const headers = forwardedHeaders(raw, clientAddressOf(raw, config.http))
     const send = target.protocol === 'https:' ? httpsRequest : httpRequest
     const { promise, resolve } = Promise.withResolvers<IncomingMessage | undefined>()
     const forwardedRequest = send(target, { headers, agent: false, signal })

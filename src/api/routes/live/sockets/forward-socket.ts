@@ -1,4 +1,4 @@
-import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import type { Duplex } from 'node:stream'
 
@@ -23,11 +23,7 @@ export function forwardSocket(
 ): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>()
   const target = targetAt(url, request)
-  const headers = {
-    ...request.headers,
-    'x-forwarded-for': address,
-    [FORWARDED_HEADER]: 'true',
-  }
+  const headers = forwardedHeaders(request, address)
   const send = target.protocol === 'https:' ? httpsRequest : httpRequest
   const forwardedRequest = send(target, { method: 'GET', headers, agent: false })
   const fail = () => {
@@ -70,6 +66,17 @@ export function targetAt(nodeUrl: string, { url = '/' }: Pick<IncomingMessage, '
   const target = new URL(nodeUrl)
   const { pathname, search } = new URL(url, nodeUrl)
   return Object.assign(target, { pathname, search })
+}
+
+/**
+ * Returns the headers of a request of the client at `address` that is passed on without its body,
+ * after which alone trailers could follow.
+ */
+export function forwardedHeaders(
+  { headers: { trailer: _, ...headers } }: Pick<IncomingMessage, 'headers'>,
+  address: string,
+): OutgoingHttpHeaders {
+  return { ...headers, 'x-forwarded-for': address, [FORWARDED_HEADER]: 'true' }
 }
 
 /** Returns the head of a response as it was sent. */
