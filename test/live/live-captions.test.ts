@@ -1,5 +1,6 @@
 /** Watching a session that runs: by key and by link, on its node and another. */
 import assert from 'node:assert/strict'
+import type { IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
 import type { ApiCreatedShare, ApiSharedRecording } from '../../src/cli/client/api-types.ts'
@@ -93,6 +94,22 @@ test('ending a share link ends its captions', async () => {
   assert.equal((await watch(`${server.url}${shared}/captions`)).response.status, 404)
   client.close()
   await client.closed
+})
+
+test('streams that have ended leave nothing behind on their connection', async (t) => {
+  const listeners: number[] = []
+  const count = ({ socket }: IncomingMessage) => void listeners.push(socket.listenerCount('close'))
+  const { id, url } = await openSession(server)
+  const client = await connect(url)
+  client.stop()
+  await client.closed
+  server.app.http.server.on('request', count)
+  t.after(() => server.app.http.server.off('request', count))
+  for (let i = 0; i < 3; i++) {
+    const { body } = await watch(`${server.url}/v2/live/${id}/captions`, server.key)
+    assert.match((await body)!, /event: end/)
+  }
+  assert.equal(listeners[2], listeners[1])
 })
 
 /** Opens a session on another node; one that is too busy to report in time is asked again. */

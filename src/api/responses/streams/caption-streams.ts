@@ -83,7 +83,7 @@ export class CaptionStreams {
     if (request.method === 'HEAD') return Readable.from([])
     const endWatch = this.#countWatcher(job.id)
     const disconnected = new AbortController()
-    request.raw.socket.once('close', () => disconnected.abort())
+    reply.raw.once('close', () => disconnected.abort())
     const signal = AbortSignal.any([
       ...[this.#stopping.signal, disconnected.signal],
       AbortSignal.timeout(MAX_STREAM_MS),
