@@ -111,6 +111,27 @@ describe('nodes of one database', { skip: noPostgres }, () => {
     }
   })
 
+  test('a realtime client that was forwarded is not forwarded again', async (t) => {
+    const start = await openServers(t, { STENO_LIVE_SLOTS: '10' })
+    const [api, live] = await Promise.all([start('api'), start('live')])
+    try {
+      const urls = async () => (await listNodes(live.app.storage.db)).map(({ url }) => url)
+      while (!(await urls()).includes(live.url));
+      // As that of a load balancer which chooses another node.
+      await live.app.storage.node.report({ url: api.url })
+      let upgrades = 0
+      api.app.http.server.on('upgrade', () => upgrades++)
+      const headers = { authorization: `Bearer ${api.key}` }
+      const socket = new WebSocket(`${api.url}/v1/realtime`, { headers })
+      socket.on('error', () => {})
+      await Promise.race([once(socket, 'open'), once(socket, 'close')])
+      socket.terminate()
+      assert.equal(upgrades, 2)
+    } finally {
+      await Promise.all([api.close(), live.close()])
+    }
+  })
+
   test('abandoned sessions are resumed or ended', async (t) => {
     const { url } = await takeDatabase(t)
     const env = { STENO_DATABASE_URL: url, STENO_LIVE_CONNECT_TIMEOUT_S: '60' }

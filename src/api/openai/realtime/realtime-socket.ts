@@ -11,7 +11,7 @@ import { requireScope } from '../../auth/scopes.ts'
 import type { BodyReader } from '../../bodies/body-reader.ts'
 import { toLiveSubmission } from '../../bodies/submission/to-submission.ts'
 import { newRequestId, requestIdLines } from '../../middleware/request-id.ts'
-import { forwardSocket } from '../../routes/live/sockets/forward-socket.ts'
+import { FORWARDED_HEADER, forwardSocket } from '../../routes/live/sockets/forward-socket.ts'
 import {
   createSocketServer,
   isHandshake,
@@ -73,7 +73,8 @@ export function createRealtimeSocketServer(http: FastifyInstance, app: RealtimeS
     requireScope(key.scopes, { method: 'POST', route: '/v2/live' })
     const address = clientAddressOf(request, config.http)
     // A node without live sessions forwards the socket to one that has them.
-    const otherNode = await live.admission.findOtherNode()
+    const isForwarded = FORWARDED_HEADER in request.headers
+    const otherNode = isForwarded ? undefined : await live.admission.findOtherNode()
     if (otherNode) {
       if (await forwardSocket({ request, socket, head }, { url: otherNode.url, address })) return
       throw new AppError('live_unavailable', 'no node of this server runs them')
