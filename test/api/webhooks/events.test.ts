@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type { IncomingMessage } from 'node:http'
 import { after, before, test } from 'node:test'
 import { generateKey } from '../../../src/api/auth/generate-key.ts'
 import { deleteKey } from '../../../src/storage/accounts/keys.ts'
@@ -112,6 +113,21 @@ test('an event stream ends when its key is revoked or its browser signs out', as
   assert.ok(signedOut.ok)
   await shown
   for await (const { data } of events) assert.notEqual(data.status, 'deleted')
+})
+
+test('event streams that have ended leave nothing behind on their connection', async (t) => {
+  const listeners: number[] = []
+  const count = ({ socket }: IncomingMessage) => void listeners.push(socket.listenerCount('close'))
+  server.app.http.server.on('request', count)
+  t.after(() => server.app.http.server.off('request', count))
+  const { db } = server.app.storage
+  for (let i = 0; i < 3; i++) {
+    const { key, id } = await generateKey(db, { account: 'test' })
+    const events = await listen(t, { key })
+    await deleteKey(db, id)
+    assert.ok((await events.next()).done)
+  }
+  assert.equal(listeners[2], listeners[1])
 })
 
 test('an open event stream does not delay a stop', async (t) => {

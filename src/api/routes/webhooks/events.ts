@@ -63,7 +63,7 @@ export function eventRoutes({
   return async (http) => {
     http.addHook('preClose', async () => stopping.abort())
     http.get('/v2/events', { schema }, async (request, reply) => {
-      const { account, headers, method, raw, scopes } = request
+      const { account, headers, method, scopes } = request
       const lastId = headers['last-event-id']
       const from = lastId ? parseId(lastId) : await lastEventCursor(db)
       const streamCount = streams.get(account) ?? 0
@@ -79,7 +79,7 @@ export function eventRoutes({
       if (method === 'HEAD') return reply.send(Readable.from([]))
       streams.set(account, streamCount + 1)
       const disconnected = new AbortController()
-      raw.socket.once('close', () => disconnected.abort())
+      reply.raw.once('close', () => disconnected.abort())
       const signal = AbortSignal.any([stopping.signal, disconnected.signal])
       const readModels = scopes.includes('admin') && createModelEvents(models.pulls)
       const stream = Readable.from(
