@@ -6,6 +6,7 @@ import { createSpelling } from '../../src/text/transforms/spelling.ts'
 import { createVocabulary } from '../../src/text/vocabulary/custom-vocabulary.ts'
 import { phonesOf } from '../../src/text/vocabulary/phones.ts'
 import { makeNamesConsistent } from '../../src/text/words/names/make-names-consistent.ts'
+import { formatNumbers } from '../../src/text/words/numbers/format-numbers.ts'
 import { enhancePunctuation } from '../../src/text/words/sentences/punctuation.ts'
 import { tidyPunctuation } from '../../src/text/words/sentences/punctuation-marks.ts'
 import { asksInEnglish } from '../../src/text/words/sentences/questions.ts'
@@ -81,6 +82,7 @@ const onTranscript: Record<string, (transcript: Transcript) => unknown> = {
   custom_spelling: (it) => createSpelling({ spelling_dictionary }).apply(it),
   punctuation_enhanced: enhancePunctuation,
   name_consistency: makeNamesConsistent,
+  'number_formatting in words': (it) => formatNumbers(it, { style: 'words' }),
   'pii_redaction with markers': (it) => redact(it, { processed_text_type: 'MARKER' }),
   'pii_redaction with masks': (it) => redact(it, { processed_text_type: 'MASK' }),
 }

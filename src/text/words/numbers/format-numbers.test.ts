@@ -137,6 +137,8 @@ test('style words converts numbers, years, times, money and percent', () => {
       'It costs three point five million dollars, or one Million euros',
     'At 7:05 p.m. or 12:00 p.m. or 12:00, not 14:00.':
       "At seven oh five p.m. or twelve p.m. or twelve o'clock, not 14:00.",
+    '-5% or +$2': 'Minus five percent or plus two dollars',
+    'It is 1¢, or 5¢. Room 5.': 'It is one cent, or five cents. Room five.',
     'In 1900 it was -5 for ¥1.': 'In nineteen hundred it was minus five for one yen.',
     '$19.99, or $1.01, or £0.50, or $5.00.':
       'Nineteen dollars and ninety-nine cents, or one dollar and one cent, or fifty pence, or five dollars.',
@@ -150,7 +152,36 @@ test('style words begins a sentence with a capital, and goes on after an abbrevi
     written('100 came. 2024 was No. 5 for Mr. 305. "7 left."', 'words'),
     'One hundred came. Twenty twenty-four was No. five for Mr. three hundred five. "Seven left."',
   )
+  assert.equal(
+    written('In the U.S. 20 people came at 5 p.m. 7 left.', 'words'),
+    'In the U.S. twenty people came at five p.m. Seven left.',
+  )
   assert.equal(written('$1.5 million.', 'words'), 'One point five million dollars.')
+})
+
+test('style words keeps the digits of names and codes, and never writes half of one in words', () => {
+  const cases = [
+    'Call (415) 555-0132, +1 415 555 0132 or 555 0132.',
+    'My order number is 4521, my PIN is 1234.',
+    'Washington, D.C. 20500, or CA 94105.',
+    'It is at 1600 Pennsylvania Avenue, room 452, and not on page 128.',
+    'Flight 286 runs version 3.10 on 192.168.1.1.',
+    'It came on 2024-05-06 at 10:30:15 for 10-12 days, or 2 1/2.',
+    'A B-52, 5kg of it, 20+, .5, $5+ or 5° and #5.',
+  ]
+  for (const text of cases) assert.equal(written(text, 'words'), text)
+})
+
+test('style words finds a code by a question on another channel', () => {
+  const transcript = {
+    utterances: [
+      { ...utterance('What is your account number?'), channel: 1 },
+      utterance('It is 4521, for 3 years.'),
+    ],
+  }
+  const { utterances } = formatNumbers(transcript, { style: 'words' })
+  const texts = utterances.map(({ words }) => words.map(({ text }) => text).join(' '))
+  assert.deepEqual(texts, ['What is your account number?', 'It is 4521, for three years.'])
 })
 
 test('a merged number spans its words, and split ones share their time', () => {

@@ -5,3 +5,6 @@ export const AFTER_NUMBER =
 export const TIME_OF_DAY = /^(?:a\.?m|p\.?m)\.?$/i
 /** Numbers that multiply the one before them. */
 export const SCALE = /^(?:hundred|thousand|million|billion|trillion)$/
+/** Words before a number that names a thing (page 128); after them, "one" is not a pronoun. */
+export const LABEL =
+  /^(?:press|dial|number|option|page|chapter|line|step|channel|version|part|level|room|gate|flight|extension|key|question|figure|table|act|scene|phase|zone|unit|lane|platform|door|route|highway)$/

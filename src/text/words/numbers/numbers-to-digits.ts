@@ -1,15 +1,9 @@
 import type { Word } from '../../../transcript/transcript.ts'
 import { mergeWords, wordPartsOf } from '../word-parts.ts'
 import { dictatedDigitsAt } from './dictated-digits.ts'
-import { AFTER_NUMBER, SCALE, TIME_OF_DAY } from './number-context.ts'
+import { AFTER_NUMBER, LABEL, SCALE, TIME_OF_DAY } from './number-context.ts'
 import { parseSpokenNumber, type SpokenNumber, writeDigits } from './number-words.ts'
 
-/**
- * Words after which a lone "one" is a number (page one); elsewhere it is a pronoun (no one, one of
- * us).
- */
-const BEFORE_ONE =
-  /^(?:press|dial|number|option|page|chapter|line|step|channel|version|part|level|room|gate|flight|extension|key|question|figure|table|act|scene|phase|zone|unit|lane|platform|door)$/
 /** After a number, these make it a fraction, an ordinal or a decade, which stays in words. */
 const AFTER_WORD_NUMBER =
   /^(?:(?:hundred|thousand|million|billion)(?:ths?|s)|halves|thirds|quarters|(?:four|fif|six|seven|eigh|nin|ten)ths|(?:twen|thir|for|fif|six|seven|eigh|nine)ties)$/
@@ -266,7 +260,7 @@ function digitOf(part: string): number | undefined {
 
 function isPronoun(words: readonly Word[], at: number): boolean {
   const [before, next] = [lowerCoreAt(words, at - 1), lowerCoreAt(words, at + 1)]
-  if (BEFORE_ONE.test(before) || AFTER_NUMBER.test(next)) return false
+  if (LABEL.test(before) || AFTER_NUMBER.test(next)) return false
   const isNumber = (core: string) =>
     /^\d/.test(core) || parseSpokenNumber([core])?.isOrdinal === false
   if (isNumber(before) || isNumber(next)) return false

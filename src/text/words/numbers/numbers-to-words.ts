@@ -1,6 +1,6 @@
 import type { Word } from '../../../transcript/transcript.ts'
 import { capitalize } from '../letter-case.ts'
-import { abbreviationOf } from '../sentences/abbreviations.ts'
+import { type Abbreviation, abbreviationOf } from '../sentences/abbreviations.ts'
 import { type WordParts, wordPartsOf } from '../word-parts.ts'
 import { AFTER_NUMBER, SCALE, TIME_OF_DAY } from './number-context.ts'
 import { writeWords, writeYear } from './number-words.ts'
@@ -15,13 +15,22 @@ const CURRENCIES: Record<string, Currency> = {
   '¥': { one: 'yen', many: 'yen' },
 }
 const SIGNS: Record<string, string> = { '-': 'minus', '−': 'minus', '+': 'plus' }
+const UNITS: Record<string, { one: string; many: string }> = {
+  '%': { one: 'percent', many: 'percent' },
+  '¢': CENTS,
+}
+/** A sign and a currency before a number, and what is before them. */
+const MARKS_BEFORE = /^(.*?)([-−+]?)([$€£¥]?)$/s
+/** A number in punctuation. Beside other marks (#5, 20+, .5) it stays in digits. */
+const PUNCTUATION = /^[\p{Ps}\p{Pi}\p{Pd}"'…]*0[\p{Pe}\p{Pf}\p{Pd}"'.,;:!?…]*$/u
 /** More digits without separators are a code or a phone number, which stays in digits. */
 const MAX_DIGITS = 6
 const NUMERAL = /^(\d{1,3}(?:,\d{3})+|\d+)(?:\.(\d+))?(st|nd|rd|th)?$/
 
-/** Returns words with their numbers in words. */
-export function numbersToWords(words: readonly Word[]): Word[] {
+/** Returns words with their numbers in words, except for `codes`. */
+export function numbersToWords(words: readonly Word[], codes: ReadonlySet<Word>): Word[] {
   return words.flatMap((word, i) => {
+    if (codes.has(word)) return [word]
     const text = numberInWords(word, words[i + 1]) ?? scaleWithCurrency(words[i - 1], word)
     if (text === undefined) return [word]
     const [first, ...rest] = text.split(' ')
@@ -32,11 +41,18 @@ export function numbersToWords(words: readonly Word[]): Word[] {
   })
 }
 
+/** Abbreviations after which a number continues the sentence: No. 5, in the U.S. 20 people. */
+const BEFORE_NUMBERS: readonly (Abbreviation | undefined)[] = [
+  'never-final',
+  'numbered',
+  'ambiguous',
+]
+
 function beginsSentence(before: Word | undefined): boolean {
   if (!before) return true
   const { core, possessive, after } = wordPartsOf(before.text)
   const kind = after === '.' ? abbreviationOf(core + possessive, 'en') : undefined
-  return /[.!?…]["'”’)]*$/.test(before.text) && kind !== 'never-final' && kind !== 'numbered'
+  return /[.!?…]["'”’)]*$/.test(before.text) && !BEFORE_NUMBERS.includes(kind)
 }
 
 /**
@@ -79,21 +95,19 @@ function numberInWords(word: Word, next: Word | undefined): string | undefined {
   }
   const numeral = readNumeral(parts.core)
   if (!numeral) return undefined
-  const text = numeralInWords(numeral, nextCore)
-  const symbol = parts.before.at(-1) ?? ''
-  const withoutSymbol = { ...parts, before: parts.before.slice(0, -1) }
-  const sign = SIGNS[symbol]
-  if (sign) return withAffixes(withoutSymbol, `${sign} ${text}`)
+  const [, open = '', sign = '', symbol = ''] = MARKS_BEFORE.exec(parts.before) ?? []
   const currency = CURRENCIES[symbol]
-  if (currency) {
-    const isBeforeScale = currencyBeforeScale(word, next) !== undefined
-    const amount = isBeforeScale ? text : moneyInWords({ ...numeral, text }, currency)
-    return withAffixes(withoutSymbol, amount)
-  }
-  if (parts.after.startsWith('%')) {
-    return withAffixes({ ...parts, after: parts.after.slice(1) }, `${text} percent`)
-  }
-  return withAffixes(parts, text)
+  const unit = currency ? undefined : UNITS[parts.after[0] ?? '']
+  const after = unit ? parts.after.slice(1) : parts.after
+  if (!PUNCTUATION.test(`${open}0${after}`)) return undefined
+  const isBeforeScale = currencyBeforeScale(word, next) !== undefined
+  const number = numeralInWords(numeral, nextCore)
+  const amount =
+    currency && !isBeforeScale ? moneyInWords({ ...numeral, text: number }, currency) : number
+  const isOne = numeral.value === 1 && !numeral.decimals
+  const texts = [SIGNS[sign], amount, isOne ? unit?.one : unit?.many]
+  const text = texts.filter((part) => part !== undefined).join(' ')
+  return withAffixes({ ...parts, before: open, after }, text)
 }
 
 type Numeral = {
