@@ -21,10 +21,22 @@ export function dictatedDigitsAt(
     const isAfterNumber = /^hundred$/i.test(wordPartsOf(words[at - 1]?.text ?? '').core)
     const isInRun =
       isAfterNumber || digitOf(words[at - 1]) !== undefined || isDigitAt(words, at + 2)
-    return digit !== undefined && isInRun ? { text: digit.repeat(times), count: 2 } : undefined
+    if (digit === undefined || !isInRun) return undefined
+    if (isZerosAndDigit(words, at)) {
+      return { text: digit.repeat(times) + digitOf(words[at + 2]), count: 3 }
+    }
+    return { text: digit.repeat(times), count: 2 }
   }
   if (core.toLowerCase() !== 'oh') return undefined
   return isZero(words, at) ? { text: '0', count: 1 } : undefined
+}
+
+/** Returns whether a number such as "double oh seven" begins at an index, outside longer ones. */
+function isZerosAndDigit(words: readonly Word[], at: number): boolean {
+  const [zero, digit] = [words[at + 1]!, words[at + 2]]
+  if (digitOf(zero) !== '0' || !hasNoPunctuation(zero) || digitOf(digit) === undefined) return false
+  const goesOn = hasNoPunctuation(digit!) && isDigitAt(words, at + 3)
+  return !goesOn && !isDigitAt(words, at - 1)
 }
 
 /**

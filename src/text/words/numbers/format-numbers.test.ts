@@ -72,6 +72,23 @@ test('style digits reads dictated zeros and repeated digits in a row only', () =
     assert.equal(written(text, 'digits'), expected)
 })
 
+test('style digits joins numbers that are spoken with dots, and room numbers of round tens', () => {
+  const cases = {
+    'At one ninety-two dot one sixty-eight dot one dot one.': 'At 192.168.1.1.',
+    'ten dot oh dot zero dot one two seven, 10 dot 2': '10.0.0.127, 10.2',
+    'version three dot eleven, version one dot two fifty-five': 'version 3.11, version 1.255',
+    'three dot com, four dot five dot com, a dot five': '3 dot com, 4 dot 5 dot com, a dot 5',
+    'one dot one eight hundred, three dot twenty-fold, two dot first':
+      'one dot 1 800, 3 dot twenty-fold, 2 dot first',
+    'extension two twenty, room five fifteen, page one ten': 'extension 220, room 515, page 110',
+    'extension two twenty minutes, three twenty': 'extension 2 20 minutes, 3 20',
+    'Agent double oh seven. Five double oh seven, double oh seven five, five double oh, seven':
+      'Agent 007. 5 00 7, 00 7 5, 5 00, 7',
+  }
+  for (const [text, expected] of Object.entries(cases))
+    assert.equal(written(text, 'digits'), expected)
+})
+
 test('style digits reads times of the clock after prepositions', () => {
   const cases = {
     'At eight thirty, until eleven fifteen.': 'At 8:30, until 11:15.',

@@ -1,12 +1,15 @@
 import type { Word } from '../../../transcript/transcript.ts'
 import { mergeWords, wordPartsOf } from '../word-parts.ts'
 import { dictatedDigitsAt } from './dictated-digits.ts'
+import { readDottedNumber } from './dotted-numbers.ts'
 import { AFTER_NUMBER, LABEL, SCALE, TIME_OF_DAY } from './number-context.ts'
 import { parseSpokenNumber, type SpokenNumber, writeDigits } from './number-words.ts'
 
 /** After a number, these make it a fraction, an ordinal or a decade, which stays in words. */
 const AFTER_WORD_NUMBER =
   /^(?:(?:hundred|thousand|million|billion)(?:ths?|s)|halves|thirds|quarters|(?:four|fif|six|seven|eigh|nin|ten)ths|(?:twen|thir|for|fif|six|seven|eigh|nine)ties)$/
+/** After these, "two twenty" is 220, too. */
+const BEFORE_THREE_DIGITS = /^(?:extension|room|flight|page|channel|route|highway)$/
 /** After these, "eight thirty" is a time; "three fifty" may be a price or degrees. */
 const BEFORE_CLOCK = /^(?:at|until|till|by|around|before|after)$/
 /** After these, "eleven thirty" is a time, too; elsewhere it may be a year. */
@@ -58,6 +61,10 @@ function spokenNumberAt(
   at: number,
 ): { text: string; count: number } | undefined {
   const { parts, wordIndexes } = unbrokenWords(words, at)
+  const dotted = readDottedNumber(parts)
+  if (dotted && wordIndexes[dotted.words] !== wordIndexes[dotted.words - 1]) {
+    return { text: dotted.text, count: wordIndexes[dotted.words - 1]! + 1 }
+  }
   const longNumber = readLongNumber(parts, precedingNumber(words, at))
   const number =
     longNumber?.isOrdinal && isDuration(words, { at, parts, number: longNumber })
@@ -90,7 +97,8 @@ function decadeAfter({ value, words }: SpokenNumber, parts: readonly string[]): 
 /**
  * Returns "one twenty-three" as 123, as people say the numbers of houses, rooms and flights.
  * Returns undefined beside other numbers and units, for what may be a time ("at four fifty-two",
- * but not "at four fifty-two Oak Street"), and for round numbers, which may be a price: two fifty.
+ * but not "at four fifty-two Oak Street"), and for round numbers, which may be a price (two fifty,
+ * but not "extension two fifty").
  */
 function threeDigitLabel(
   words: readonly Word[],
@@ -98,8 +106,9 @@ function threeDigitLabel(
 ): { text: string; count: number } | undefined {
   const next = parseSpokenNumber(parts.slice(1))
   const isLabel = !isOrdinal && count === 1 && value > 0 && value < 10
-  if (!isLabel || next?.isOrdinal !== false || next.words !== 2 || next.value > 99) return undefined
+  if (!isLabel || next?.isOrdinal !== false || next.value < 10 || next.value > 99) return undefined
   const [before, after] = [lowerCoreAt(words, at - 1), parts[next.words + 1] ?? '']
+  if (next.words === 1 && !BEFORE_THREE_DIGITS.test(before)) return undefined
   const end = wordIndexes[next.words]! + 1
   const isBeforeName = after !== '' && /^\p{Lu}/u.test(words[at + end]!.text)
   const isAlone =
