@@ -6,6 +6,7 @@ import { type ByteSource, openFileSource, sourceAfter } from '../containers/byte
 import { type Container, detectContainer } from '../containers/detect-container.ts'
 import type { FilePart } from '../containers/links/file-part.ts'
 import { findFlacLinks } from '../containers/links/flac-links.ts'
+import { findJoinedFiles } from '../containers/links/joined-files.ts'
 import { findOggLinks } from '../containers/links/ogg-links.ts'
 import { checkMp4Tables } from '../containers/mp4-tables.ts'
 import {
@@ -141,6 +142,11 @@ async function withAudio<T>(
 const linkFinders: Partial<Record<string, (source: ByteSource) => FilePart[]>> = {
   ogg: findOggLinks,
   flac: findFlacLinks,
+  aiff: (source) => findJoinedFiles(source, 'aiff'),
+  au: (source) => findJoinedFiles(source, 'au'),
+  caf: (source) => findJoinedFiles(source, 'caf'),
+  w64: (source) => findJoinedFiles(source, 'w64'),
+  wv: (source) => findJoinedFiles(source, 'wv'),
 }
 
 /**
