@@ -173,6 +173,15 @@ const cases: Record<string, string[]> = {
   'Card four two four two, four two four two. Four two four two. Four two four three.': [
     'CREDIT_CARD four two four two, four two four two. Four two four two. Four two four three',
   ],
+  'Call 1-800-FLOWERS, 1-800-got-junk or 800-CALL-ATT.': [
+    ...['PHONE_NUMBER 1-800-FLOWERS', 'PHONE_NUMBER 1-800-got-junk', 'PHONE_NUMBER 800-CALL-ATT'],
+  ],
+  'Call 1 800 FLOWERS about an 800-page, 800-K file of 1 800 pages at -1-800-X.': [
+    'PHONE_NUMBER 1 800 FLOWERS',
+  ],
+  'Go to example dot com slash john dot smith, slash a dash b now.': [
+    'URL example dot com slash john dot smith, slash a dash b',
+  ],
   'Look at example dot com.': ['URL example dot com'],
   'I live at 15 Elm Street, Denver, Colorado 80202.': [
     'LOCATION_ADDRESS 15 Elm Street, Denver, Colorado 80202',

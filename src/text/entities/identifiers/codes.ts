@@ -51,7 +51,23 @@ export function findCodes(text: string, lexemes: readonly Lexeme[]): Entity[] {
       return code && isCode(code.text) ? [{ type, from: code.from, to: code.to, score: 0.9 }] : []
     }).flat(),
   )
-  return [...cued, ...findWritten(text)]
+  return [...cued, ...findWritten(text), ...findFreephone(text)]
+}
+
+const tollFree = '8(?:00|33|44|55|66|77|88)'
+/**
+ * Numbers of which a part is a word: 1-800-FLOWERS. Without the 1 and a hyphen, the word must be in
+ * capitals: an 800-page book, 1 800 pages.
+ */
+const freephone = new RegExp(
+  `(?<![\\w-])(?:1-${tollFree}(?:-[A-Za-z\\d]{1,12}){1,4}|(?:${tollFree}-|1 ${tollFree} )[A-Z]{2,12}(?:-[A-Z\\d]{1,12}){0,3})(?![\\w-])`,
+  'g',
+)
+
+function findFreephone(text: string): Entity[] {
+  return Array.from(text.matchAll(freephone), ({ 0: part, index }) => {
+    return { type: 'PHONE_NUMBER', from: index, to: index + part.length, score: 0.9 } as const
+  })
 }
 
 const written = /\b(?=[A-Z\d -]{0,40}\d)[A-Z\d]{2,34}(?:[ -][A-Z\d]{1,7}){0,9}\b/g

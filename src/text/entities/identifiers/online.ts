@@ -9,6 +9,8 @@ const tld =
 const spokenTld =
   '(?:com|org|net|io|i o|edu|gov|info|biz|co|uk|us|ca|de|fr|es|nl|ch|eu|au|jp|cn|br|se|dk|fi|pl|ru|tv|ai|app|dev|cloud|example)'
 const domain = `[\\p{L}\\d-]{1,63}(?:\\s{1,8}(?:dash|hyphen)\\s{1,8}[\\p{L}\\d]+){0,3}(?:(?:\\s{1,8}dot\\s{1,8}|\\.)[\\p{L}\\d-]+){0,4}?(?:\\s{1,8}dot\\s{1,8}|\\.)${spokenTld}(?:(?:\\s{1,8}dot\\s{1,8}|\\.)(?:uk|au|jp|br|com))?`
+const spokenPath =
+  '(?:,?\\s{1,8}(?:forward\\s{1,8})?slash\\s{1,8}[\\p{L}\\d-]+(?:\\s{1,8}(?:dot|dash|hyphen|underscore)\\s{1,8}[\\p{L}\\d-]+){0,8}){0,8}'
 const octet = '(?:25[0-5]|2[0-4]\\d|1?\\d?\\d)'
 const documentEnding =
   '(?:pdf|docx?|xlsx?|pptx?|txt|csv|zip|jpe?g|png|gif|mp3|mp4|wav|json|xml|html|exe|py|js|ts)'
@@ -48,7 +50,7 @@ const patterns: EntityPattern[] = [
   {
     type: 'URL',
     pattern: new RegExp(
-      `(?<![@\\p{L}\\d.-])(?:https?\\s{1,8}colon\\s{1,8}slash\\s{1,8}slash\\s{1,8})?(?:(?:www|w w w|triple w)\\s{1,8}dot\\s{1,8})?${domain}(?![\\p{L}\\d@]|\\s{1,8}dot\\s{1,8}\\p{L})(?:\\s{1,8}(?:forward\\s{1,8})?slash\\s{1,8}[\\p{L}\\d-]+){0,8}`,
+      `(?<![@\\p{L}\\d.-])(?:https?\\s{1,8}colon\\s{1,8}slash\\s{1,8}slash\\s{1,8})?(?:(?:www|w w w|triple w)\\s{1,8}dot\\s{1,8})?${domain}(?![\\p{L}\\d@]|\\s{1,8}dot\\s{1,8}\\p{L})${spokenPath}`,
       'giu',
     ),
     score: 0.9,
