@@ -16,6 +16,7 @@ test('dictionary words have their listed sounds in any case', () => {
 
 test('a word with accents has the sounds of its unaccented form', () => {
   assertSounds({ José: 'HH OW Z EY', naïve: 'N AY IY V' })
+  assert.deepEqual(phonesOf('Møller', 'en'), phonesOf('Moller', 'en'))
 })
 
 test('unknown words follow English letter-to-sound rules', () => {

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import { normalizeUnicode } from '../words/normalize.ts'
+import { withoutAccents } from '../words/normalize.ts'
 import { foldWord } from '../words/word-parts.ts'
 import { applyLetterRules, LETTER_RULES } from './grapheme-to-phoneme.ts'
 import { readPhones } from './phone-distance.ts'
@@ -66,8 +66,4 @@ function pronounce(part: string, language: string): string {
 function plainLetters(word: string, language: string): string {
   const letters = word.replaceAll("'", '')
   return language === 'en' ? withoutAccents(letters) : letters
-}
-
-function withoutAccents(word: string): string {
-  return normalizeUnicode(word, 'NFD').replace(/\p{M}/gu, '')
 }

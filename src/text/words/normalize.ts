@@ -18,3 +18,20 @@ export function normalizeUnicode(text: string, form: 'NFC' | 'NFD'): string {
     .map((part) => part.normalize(form))
     .join('')
 }
+
+/** Letters that are no others with an accent, as English spells them. */
+const LETTERS: Record<string, string> = {
+  ł: 'l',
+  ø: 'o',
+  đ: 'd',
+  ı: 'i',
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+}
+
+/** Returns a text in lower case as English spells it: "krakow" for "kraków". */
+export function withoutAccents(lower: string): string {
+  const bare = normalizeUnicode(lower, 'NFD').replace(/\p{M}/gu, '')
+  return bare.replace(/[łøđıßæœ]/g, (letter) => LETTERS[letter]!)
+}

@@ -1,14 +1,4 @@
-import { normalizeUnicode } from '../../words/normalize.ts'
-
-const letters: Record<string, string> = {
-  ł: 'l',
-  ø: 'o',
-  đ: 'd',
-  ı: 'i',
-  ß: 'ss',
-  æ: 'ae',
-  œ: 'oe',
-}
+import { withoutAccents } from '../../words/normalize.ts'
 
 /**
  * Returns a word in lower case without accents, as the lists of names and cities spell it: "Kraków"
@@ -16,7 +6,5 @@ const letters: Record<string, string> = {
  */
 export function listSpelling(word: string): string {
   const lower = word.toLowerCase()
-  if (/^[\x20-\x7e]*$/.test(lower)) return lower
-  const bare = normalizeUnicode(lower, 'NFD').replace(/\p{M}/gu, '')
-  return bare.replace(/[łøđıßæœ]/g, (letter) => letters[letter]!)
+  return /^[\x20-\x7e]*$/.test(lower) ? lower : withoutAccents(lower)
 }
