@@ -44,7 +44,9 @@ function readFrame(bytes: Uint8Array, at: number): StreamFrame | undefined {
   if (first === 0x0b && second === 0x77) return readDolbyFrame(bytes.subarray(at, at + 8))
   if (first !== 0xff || second < 0xe0) return undefined
   const header = bytes.subarray(at, at + 8)
-  return (second & 0xf6) === 0xf0 ? readAdtsFrame(header) : readMpegFrame(header)
+  if (!isAdts(header)) return readMpegFrame(header)
+  const frame = readAdtsFrame(header)
+  return frame && { stream: 'aac', length: frame.length }
 }
 
 /** Kilobits per second by layer; version 1, then versions 2 and 2.5 (ISO 11172-3, 13818-3). */
@@ -71,10 +73,19 @@ function readMpegFrame(header: Uint8Array): StreamFrame | undefined {
   return { stream: layer === 3 ? 'mp3' : 'mp2', length }
 }
 
-function readAdtsFrame(header: Uint8Array): StreamFrame | undefined {
-  const rateIndex = (header[2]! >> 2) & 15
+function isAdts(header: Uint8Array): boolean {
+  return header[0] === 0xff && (header[1]! & 0xf6) === 0xf0
+}
+
+/**
+ * Returns the length of the AAC frame with a header of at least six bytes, and the index of its
+ * rate (ISO 14496-3, 1.A.2.2); undefined if it is no such header.
+ */
+export function readAdtsFrame(header: Uint8Array): { length: number; rate: number } | undefined {
+  if (!isAdts(header)) return undefined
+  const rate = (header[2]! >> 2) & 15
   const length = ((header[3]! & 3) << 11) | (header[4]! << 3) | (header[5]! >> 5)
-  return rateIndex < 13 && length > 7 ? { stream: 'aac', length } : undefined
+  return rate < 13 && length > 7 ? { length, rate } : undefined
 }
 
 const ac3BitRates = [

@@ -4,6 +4,7 @@ import { createChannelBuffers } from '../channels/channel-buffers.ts'
 import { type ChannelOutput, createChannelFiles } from '../channels/channel-files.ts'
 import { type ByteSource, openFileSource, sourceAfter } from '../containers/byte-source.ts'
 import { type Container, detectContainer } from '../containers/detect-container.ts'
+import { findAacLinks } from '../containers/links/aac-links.ts'
 import type { FilePart } from '../containers/links/file-part.ts'
 import { findFlacLinks } from '../containers/links/flac-links.ts'
 import { findJoinedFiles } from '../containers/links/joined-files.ts'
@@ -141,6 +142,7 @@ async function withAudio<T>(
 /** The formats whose files may contain several, one after the other, and how to find these. */
 const linkFinders: Partial<Record<string, (source: ByteSource) => FilePart[]>> = {
   ogg: findOggLinks,
+  aac: findAacLinks,
   flac: findFlacLinks,
   aiff: (source) => findJoinedFiles(source, 'aiff'),
   au: (source) => findJoinedFiles(source, 'au'),
