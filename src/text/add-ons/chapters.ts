@@ -4,7 +4,7 @@ import type { Transcript } from '../../transcript/transcript.ts'
 import { type Sentence, splitSentences } from '../words/sentences/sentences.ts'
 import type { AddOn } from './add-on.ts'
 import { summarize } from './summarization.ts'
-import { contentTerms } from './summary/terms.ts'
+import { contentTerms, contentWords } from './summary/terms.ts'
 import { splitTopics } from './summary/topics.ts'
 
 /** A part of a recording about one topic. Times are seconds. */
@@ -97,19 +97,28 @@ function frequencyIn(topics: readonly (readonly Sentence[])[]): Map<string, numb
 type Among = { frequency: ReadonlyMap<string, number>; topics: number }
 
 function keywordsOf(sentences: readonly Sentence[], { frequency, topics }: Among): string[] {
-  const counts = new Map<string, number>()
+  const wordsByTerm = new Map<string, string[]>()
   for (const { text, language } of sentences) {
     const isShort = separatorOf(language) === ''
-    for (const term of contentTerms(text, language)) {
+    for (const { term, word } of contentWords(text, language)) {
       // Excludes numbers, and the markers of redacted words.
       if (/[\d_]/.test(term) || (!isShort && term.length < MIN_KEYWORD_CHARS)) continue
-      counts.set(term, (counts.get(term) ?? 0) + 1)
+      const words = wordsByTerm.get(term)
+      if (words) words.push(word)
+      else wordsByTerm.set(term, [word])
     }
   }
-  const weighed = [...counts].map(([term, count]) => {
-    return { term, weight: count * Math.log(1 + topics / frequency.get(term)!) }
+  const weighed = [...wordsByTerm].map(([term, words]) => {
+    return { words, weight: words.length * Math.log(1 + topics / frequency.get(term)!) }
   })
   // Among equal weights, the term that was said first comes first: the sort is stable.
   weighed.sort((a, b) => b.weight - a.weight)
-  return weighed.slice(0, MAX_KEYWORDS).map(({ term }) => term)
+  return weighed.slice(0, MAX_KEYWORDS).map(({ words }) => mostFrequent(words))
+}
+
+/** Returns the most frequent form of a word, because a stem may be no word: physics, not physic. */
+function mostFrequent(words: readonly string[]): string {
+  const counts = new Map<string, number>()
+  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1)
+  return [...counts].reduce((most, one) => (one[1] > most[1] ? one : most))[0]
 }

@@ -46,6 +46,18 @@ test('long sentences make short headlines, and markers are not keywords', () => 
   assert.deepEqual(chapter!.keywords.toSorted(), ['garden', 'long'])
 })
 
+test('keywords are words as they were said, not stems', () => {
+  const keywordsOf = (text: string) => {
+    const words = text.split(' ').map((one, i) => {
+      return { text: one, start: i, end: i + 1, confidence: 0.9 }
+    })
+    const spoken = { utterances: [{ channel: 0, language: 'en', words }] }
+    return (extracted.compute(spoken, {}, { format }).results as Chapter[])[0]!.keywords
+  }
+  assert.deepEqual(keywordsOf("Texas' movies physics."), ['texas', 'movies', 'physics'])
+  assert.deepEqual(keywordsOf('Garden gardens budget gardens.'), ['gardens', 'budget'])
+})
+
 test('a model describes each chapter, and failed ones are extracted', () => {
   const requests = chapters.prepare(garden, {})
   assert.equal(requests.length, 2)

@@ -18,9 +18,15 @@ anyway finally please thank thanks hello hi bye`.split(/\s+/),
  * falls by their frequency alone.
  */
 export function contentTerms(text: string, language: string): string[] {
+  return contentWords(text, language).map(({ term }) => term)
+}
+
+/** Returns the terms of `contentTerms`, and the words of which they are stems. */
+export function contentWords(text: string, language: string): { term: string; word: string }[] {
   const words = segmentWords(text.toLowerCase(), language)
-  if (language !== 'en') return words
-  return words.filter((word) => !isStopWord(word)).map(stem)
+  if (language !== 'en') return words.map((word) => ({ term: word, word }))
+  const contentful = words.filter((word) => !isStopWord(word)).map(withoutPossessive)
+  return contentful.map((word) => ({ term: stem(word), word }))
 }
 
 /**
@@ -45,9 +51,12 @@ function segmentWords(text: string, language: string): string[] {
   return words
 }
 
-/** Strips English endings: "budgets" and "budget's" become "budget". */
+function withoutPossessive(word: string): string {
+  return word.replace(/['’]s?$/, '')
+}
+
+/** Strips the endings of English plurals: "budgets" becomes "budget". */
 function stem(word: string): string {
-  const bare = word.replace(/['’]s?$/, '')
-  if (/ies$/.test(bare) && bare.length > 4) return `${bare.slice(0, -3)}y`
-  return /[^sui]s$/.test(bare) && bare.length > 3 ? bare.slice(0, -1) : bare
+  if (/ies$/.test(word) && word.length > 4) return `${word.slice(0, -3)}y`
+  return /[^sui]s$/.test(word) && word.length > 3 ? word.slice(0, -1) : word
 }
