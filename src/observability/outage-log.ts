@@ -25,7 +25,7 @@ export class OutageLog {
   constructor(log: Log, options: OutageLogOptions) {
     this.#log = log
     this.#options = options
-    this.#now = options.now ?? performance.now.bind(performance)
+    this.#now = options.now ?? (() => performance.now())
   }
 
   /** Called after each failure. */

@@ -1,13 +1,11 @@
 import type { ByteSource } from '../byte-source.ts'
 import { readAdtsFrame } from '../frame-sync.ts'
-import type { FilePart } from './file-part.ts'
+import { type FilePart, MAX_PARTS, partsFrom } from './file-part.ts'
 
 /** The bytes that are read at once. */
 const BLOCK_BYTES = 1024 * 1024
 /** The bytes of a frame header that are needed. */
 const HEADER_BYTES = 6
-/** Maximum parts of a file: one with more is crafted to block the reader. */
-const MAX_LINKS = 1000
 
 /**
  * Returns the parts of a stream of AAC frames that differ in their rate: libav measures them all by
@@ -18,13 +16,11 @@ export function findAacLinks(source: ByteSource): FilePart[] {
   let rate: number | undefined
   for (const { at, rate: next } of framesOf(source)) {
     if (next === rate) continue
-    // Tags may come before the first frame.
-    starts.push(starts.length === 0 ? 0 : at)
+    starts.push(at)
     rate = next
-    if (starts.length === MAX_LINKS) break
+    if (starts.length === MAX_PARTS) break
   }
-  if (starts.length < 2) return []
-  return starts.map((start, i) => ({ start, end: starts[i + 1] ?? source.size }))
+  return partsFrom(starts, source.size)
 }
 
 /** Yields the frames that follow one another from the start, with the index of their rate. */

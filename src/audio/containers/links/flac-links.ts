@@ -1,23 +1,18 @@
 import type { ByteSource } from '../byte-source.ts'
-import type { FilePart } from './file-part.ts'
+import { type FilePart, MAX_PARTS, partsFrom } from './file-part.ts'
 
 /** The start of a FLAC file: its marker and the header of its first block (RFC 9639, section 8). */
 const STARTS = [0, 0x80].map((isLast) => Buffer.from([...Buffer.from('fLaC'), isLast, 0, 0, 34]))
 const START_BYTES = 8
 /** The bytes that are searched at once. */
 const BLOCK_BYTES = 1024 * 1024
-/** Maximum parts of a file: one with more is crafted to block the reader. */
-const MAX_LINKS = 1000
 
 /**
  * Returns the FLAC files that were joined byte by byte to this one: libav reads only the first.
  * Returns no parts for a file that is a single one.
  */
 export function findFlacLinks(source: ByteSource): FilePart[] {
-  const starts = [...findStarts(source)]
-  if (starts.length < 2) return []
-  // Tags may come before the first marker.
-  return [0, ...starts.slice(1)].map((start, i) => ({ start, end: starts[i + 1] ?? source.size }))
+  return partsFrom([...findStarts(source)], source.size)
 }
 
 function* findStarts(source: ByteSource): Generator<number> {
@@ -29,7 +24,7 @@ function* findStarts(source: ByteSource): Generator<number> {
       const start = block.subarray(at, at + START_BYTES)
       if (at >= BLOCK_BYTES || !STARTS.some((known) => known.equals(start))) continue
       yield from + at
-      if (++count === MAX_LINKS) return
+      if (++count === MAX_PARTS) return
     }
   }
 }

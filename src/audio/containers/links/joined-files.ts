@@ -1,8 +1,8 @@
 import type { ByteSource } from '../byte-source.ts'
-import type { FilePart } from './file-part.ts'
+import { type FilePart, MAX_PARTS, partsFrom } from './file-part.ts'
 
-/** Maximum parts of a file, and chunks or blocks of a part: one with more blocks the reader. */
-const [MAX_PARTS, MAX_CHUNKS] = [1000, 100_000]
+/** Maximum chunks or blocks of a part: one with more is crafted to block the reader. */
+const MAX_CHUNKS = 100_000
 /** The bytes after a WavPack file in which the next one is searched: its tags have a picture. */
 const MAX_TAG_BYTES = 1024 * 1024
 /** The size that a writer to a pipe leaves in the header of an AU file. */
@@ -41,8 +41,7 @@ export function findJoinedFiles(source: ByteSource, format: keyof typeof statedE
     if (end <= start || nameAt(source, end) !== magic) break
     starts.push(end)
   }
-  if (starts.length < 2) return []
-  return starts.map((start, i) => ({ start, end: starts[i + 1] ?? source.size }))
+  return partsFrom(starts, source.size)
 }
 
 /** The chunks of a CAF file have a name and 64 bits of size; a negative one is unknown. */
