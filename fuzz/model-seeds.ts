@@ -45,8 +45,14 @@ export function writeSherpa(folder: string): { onnx: string; tokens: string } {
 
 /** The record of a stored model. */
 export const storedRecord = {
-  ...{ id: 'a', kind: 'recognition', engine: 'whisper', languages: ['en'], license: 'MIT' },
-  ...{ revision: '1', memoryBytes: 1, files: { 'a.bin': { bytes: 1, sha256: 'ab' } } },
+  id: 'a',
+  kind: 'recognition',
+  engine: 'whisper',
+  languages: ['en'],
+  license: 'MIT',
+  revision: '1',
+  memoryBytes: 1,
+  files: { 'a.bin': { bytes: 1, sha256: 'ab' } },
 }
 
 /** The members of `zipArchive`. */

@@ -76,7 +76,7 @@ console.log(`\n${sums.join('\n')}\n\nNothing was published. docs/releasing.md ha
 function checkTree(): void {
   const changed = run('git', 'status', '--porcelain').trim()
   const tags = run('git', 'tag', '--list').split('\n')
-  const problems = findVersionErrors({ ...{ manifest, lock, changelog, tags }, tag: values.tag })
+  const problems = findVersionErrors({ manifest, lock, changelog, tags, tag: values.tag })
   if (changed) problems.unshift(`the tree has changes that are not committed:\n${changed}`)
   for (const problem of problems) console.error(`${values.draft ? 'draft' : 'fail '} ${problem}`)
   if (problems.length === 0) console.log(`ok    a clean tree of version ${manifest.version}`)
@@ -138,7 +138,8 @@ function tryPackage(file: string): void {
   try {
     const env = {
       ...process.env,
-      ...{ XDG_CACHE_HOME: join(prefix, 'cache'), STENO_MODELS_DIR: '' },
+      XDG_CACHE_HOME: join(prefix, 'cache'),
+      STENO_MODELS_DIR: '',
       // npm passes on the .npmrc of the checkout, which users do not have.
       npm_config_onnxruntime_node_install: undefined,
     }

@@ -22,8 +22,14 @@ type Model = {
 const PULLED = 'whisper-tiny'
 const content = Buffer.from('weights of nothing')
 const model: CatalogModel = {
-  ...{ id: 'own', kind: 'recognition', engine: 'parakeet', languages: ['de'] },
-  ...{ license: 'MIT', memoryBytes: 100, summary: 'for the soak', revision: 'r1' },
+  id: 'own',
+  kind: 'recognition',
+  engine: 'parakeet',
+  languages: ['de'],
+  license: 'MIT',
+  memoryBytes: 100,
+  summary: 'for the soak',
+  revision: 'r1',
   files: [
     {
       url: 'https://example.test/weights.onnx',

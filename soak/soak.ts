@@ -88,7 +88,12 @@ export async function soak(options: SoakOptions): Promise<number> {
   console.log(`seed ${seed}, ${database}, ${minutes} minutes`)
 
   const place = {
-    ...{ server, receivers, random, maxP95Ms, only, models: { folder: models, mirror } },
+    server,
+    receivers,
+    random,
+    maxP95Ms,
+    only,
+    models: { folder: models, mirror },
     slowDatabase: (ms: number) => postgres?.slow(ms) ?? lockSqlite(folder, ms),
     fillDisk: hasDisk ? (ms: number) => fillFolder(folder, ms) : undefined,
   }

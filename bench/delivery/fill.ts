@@ -31,7 +31,11 @@ export async function fillStore(folder: string, fill: (db: Db) => Promise<void>)
 /** Registers a webhook for all later events. */
 export async function addWebhook(db: Db, url: string): Promise<void> {
   await insertWebhook(db, {
-    ...{ account: ACCOUNT, url, events: null, source: 'cli', name: null },
+    account: ACCOUNT,
+    url,
+    events: null,
+    source: 'cli',
+    name: null,
     createdAt: Date.now(),
   })
 }
@@ -41,13 +45,21 @@ export async function endNewJob(db: Db, { callbackUrl }: { callbackUrl: string }
   const id = randomUUID()
   const now = Date.now()
   const job = {
-    ...{ id, account: ACCOUNT, createdAt: now, runAfter: 0, customMetadata: null },
+    id,
+    account: ACCOUNT,
+    createdAt: now,
+    runAfter: 0,
+    customMetadata: null,
     params: { model: 'stt-1', callback: true, callback_config: { url: callbackUrl } },
     file: { id: randomUUID(), filename: 'talk.mp3', source: 'https://audio.example/talk.mp3' },
   }
   await createJobWriter(db)(job, { maxQueued: 300 })
   const claimed = await claimJob(db, {
-    ...{ owner: 'bench', now, leaseMs: 60_000, maxAttempts: 3, maxPerAccount: 25 },
+    owner: 'bench',
+    now,
+    leaseMs: 60_000,
+    maxAttempts: 3,
+    maxPerAccount: 25,
   })
   await finishJob(db, claimed!.lease, { result: RESULT, at: Date.now() })
 }
@@ -60,8 +72,14 @@ export async function queueSession(
   const id = randomUUID()
   const params = { model: 'stt-1', callback: true, callback_config: { url: callbackUrl } }
   const job = {
-    ...{ kind: 'live' as const, id, account: ACCOUNT, createdAt: Date.now(), params },
-    ...{ customMetadata: null, token: randomUUID(), channels: 1 },
+    kind: 'live' as const,
+    id,
+    account: ACCOUNT,
+    createdAt: Date.now(),
+    params,
+    customMetadata: null,
+    token: randomUUID(),
+    channels: 1,
   }
   await createJobWriter(db)(job, { maxQueued: 300 })
   const lease = await beginLiveJob(db, id, { owner: 'bench', at: Date.now() })

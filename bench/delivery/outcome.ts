@@ -49,7 +49,9 @@ export function outcomeOf(
   return {
     events: queued.length,
     lost: queued.length - firsts.size,
-    ...{ doubled, invented, outOfOrder },
+    doubled,
+    invented,
+    outOfOrder,
     lastAt: [...firsts.values()].reduce((a, b) => Math.max(a, b), 0),
     waitMs: { p50: p50!, p95: p95!, p99: p99! },
   }

@@ -134,7 +134,11 @@ for (const count of WORKERS) {
   const perSecond = JOBS / seconds
   first ||= perSecond
   report({
-    ...{ bench: 'cluster', workers: count, jobs: JOBS, perSecond, ratio: perSecond / first },
+    bench: 'cluster',
+    workers: count,
+    jobs: JOBS,
+    perSecond,
+    ratio: perSecond / first,
     meanQueueSeconds: await meanQueueSeconds(nodes),
     statementsPerJob: statements / JOBS,
     idleStatementsPerSecondAndNode: idle / (count + 1),

@@ -59,7 +59,9 @@ function reportKind(kind: string, clips: Clip[], outcomes: Map<string, Measured[
     report({
       bench: 'peers',
       corpus: name,
-      ...{ kind, program: id, files: clips.length },
+      kind,
+      program: id,
+      files: clips.length,
       seconds: clips.reduce((sum, { samples }) => sum + samples, 0) / 16_000,
       processorSeconds: best(id, 'processor'),
       clockSeconds: best(id, 'clock'),

@@ -61,5 +61,7 @@ report({
   bench: 'text/language-model',
   model: (llm.embedded ?? llm.model).split('/').slice(-2).join('/'),
   contextTokens: llm.contextTokens,
-  ...{ passed, ...used, seconds: (performance.now() - startedAt) / 1000 },
+  passed,
+  ...used,
+  seconds: (performance.now() - startedAt) / 1000,
 })

@@ -41,7 +41,13 @@ await runMain(async () => {
   }
   const token = process.env.TWILIO_AUTH_TOKEN
   const telephony = createTelephonyServer({
-    ...{ server, language, model, publicUrl, token, onEvent, onError },
+    server,
+    language,
+    model,
+    publicUrl,
+    token,
+    onEvent,
+    onError,
   })
   telephony.listen(listen)
   await once(telephony, 'listening')

@@ -8,14 +8,23 @@ const start = { streamSid: 'MZ1', callSid: 'CA1', tracks: ['outbound', 'inbound'
 
 test('readMessage parses the messages of providers, including numbers sent as strings', () => {
   assert.deepEqual(read({ event: 'start', start }), {
-    ...{ event: 'start', callId: 'CA1', streamId: 'MZ1', tracks: ['inbound', 'outbound'] },
+    event: 'start',
+    callId: 'CA1',
+    streamId: 'MZ1',
+    tracks: ['inbound', 'outbound'],
   })
   const media = { track: 'outbound', chunk: '2', timestamp: '40', payload: 'AQI=' }
   assert.deepEqual(read({ event: 'media', sequenceNumber: '3', media }), {
-    ...{ event: 'media', track: 'outbound', ms: 40, audio: Buffer.of(1, 2) },
+    event: 'media',
+    track: 'outbound',
+    ms: 40,
+    audio: Buffer.of(1, 2),
   })
   assert.deepEqual(read({ event: 'media', media: { payload: '', timestamp: 'x' } }), {
-    ...{ event: 'media', track: 'inbound', ms: undefined, audio: Buffer.alloc(0) },
+    event: 'media',
+    track: 'inbound',
+    ms: undefined,
+    audio: Buffer.alloc(0),
   })
   assert.deepEqual(read({ event: 'stop', stop: {} }), { event: 'stop' })
   for (const event of ['connected', 'mark', 'dtmf']) {

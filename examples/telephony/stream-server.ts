@@ -130,7 +130,10 @@ class Call {
     this.#tracks = tracks
     this.#mixer = new TrackMixer(tracks.length)
     const params = {
-      ...{ encoding: 'wav/ulaw', sample_rate: 8000, bit_depth: 8, channels: tracks.length },
+      encoding: 'wav/ulaw',
+      sample_rate: 8000,
+      bit_depth: 8,
+      channels: tracks.length,
       ...(model && { model }),
       ...(language && { language_config: { languages: [language] } }),
       custom_metadata: { call: callId.slice(0, MAX_ID), stream: streamId.slice(0, MAX_ID) },

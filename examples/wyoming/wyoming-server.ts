@@ -95,11 +95,9 @@ class Client {
     const speech: Pick<Speech, 'text' | 'language'> = { text: '', language: wantedLanguage }
     const params = {
       encoding: 'wav/pcm',
-      ...{
-        sample_rate: rate ?? 16_000,
-        bit_depth: 8 * Number(width ?? 2),
-        channels: channels ?? 1,
-      },
+      sample_rate: rate ?? 16_000,
+      bit_depth: 8 * Number(width ?? 2),
+      channels: channels ?? 1,
       ...(model && { model }),
       ...(wantedLanguage && { language_config: { languages: [wantedLanguage] } }),
       ...(vocabulary.length > 0 && {
@@ -148,8 +146,11 @@ class Client {
       return { ...common, name: id, description: `The model ${id}`, languages }
     })
     const program = {
-      ...{ ...common, name: 'steno', description: 'Speech to text on your own server' },
-      ...{ models, supports_transcript_streaming: true },
+      ...common,
+      name: 'steno',
+      description: 'Speech to text on your own server',
+      models,
+      supports_transcript_streaming: true,
     }
     const others = ['tts', 'handle', 'intent', 'wake', 'mic', 'snd'].map((name) => [name, []])
     return { asr: [program], ...Object.fromEntries(others) }

@@ -133,8 +133,11 @@ function startSpeech(
   const { roles } = config.node
   return createSpeechEngine({
     ...engineOptions(config),
-    ...{ remote: remoteOptions(config, log), pulls: config.models.autoPull ? pulls : undefined },
-    ...{ log, metrics, prepacks: roles.includes('worker') || roles.includes('live') },
+    remote: remoteOptions(config, log),
+    pulls: config.models.autoPull ? pulls : undefined,
+    log,
+    metrics,
+    prepacks: roles.includes('worker') || roles.includes('live'),
   })
 }
 

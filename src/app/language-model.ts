@@ -80,7 +80,11 @@ function openEmbedded(
     missingMessage: isFile
       ? 'the file of the language model is missing'
       : `the language model ${name} is not installed: 'steno models pull ${name}' installs it`,
-    ...{ contextTokens, timeout, answerTimeout, idleSeconds, usesGpu: device !== 'cpu' },
+    contextTokens,
+    timeout,
+    answerTimeout,
+    idleSeconds,
+    usesGpu: device !== 'cpu',
     env: bareEnvironment(),
   })
 }

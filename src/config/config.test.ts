@@ -231,8 +231,14 @@ const secret = (bytes: number) => `whsec_${Buffer.alloc(bytes, 251).toString('ba
 
 test('delivery settings have defaults, and no webhooks are configured', () => {
   assert.deepEqual(readConfig({}).delivery, {
-    ...{ timeout: 10, userAgent: 'steno', headerPrefixes: [], secrets: [], webhooks: [] },
-    ...{ maxQueuedLive: 10_000, disableAfterDays: 5, logDays: 30 },
+    timeout: 10,
+    userAgent: 'steno',
+    headerPrefixes: [],
+    secrets: [],
+    webhooks: [],
+    maxQueuedLive: 10_000,
+    disableAfterDays: 5,
+    logDays: 30,
   })
 })
 

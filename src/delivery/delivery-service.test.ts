@@ -31,7 +31,9 @@ test('a queued callback is sent when woken, signed and logged', async (t) => {
   const { method, path, headers, body } = receiver.received[0]!
   assert.deepEqual([method, path, receiver.received.length], ['PUT', '/done', 1])
   assert.deepEqual(new Webhook(secret).verify(body, headers as never), {
-    ...{ id: jobId, event: 'transcription.success', payload: { text: 'hello' } },
+    id: jobId,
+    event: 'transcription.success',
+    payload: { text: 'hello' },
     custom_metadata: { a: 1 },
   })
   const [delivery] = await service.deliveries(jobId)

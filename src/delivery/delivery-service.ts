@@ -96,7 +96,11 @@ export class DeliveryService {
       settings: config.delivery,
       log: this.#log,
       closing: this.#closing.signal,
-      ...{ clock, random, delays, metrics, tracing },
+      clock,
+      random,
+      delays,
+      metrics,
+      tracing,
     })
   }
 

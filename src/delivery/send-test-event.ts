@@ -64,7 +64,9 @@ async function sendOnce(
   try {
     const delivery = { id, account, method: 'POST', url } as const
     return await sender.send({
-      ...{ delivery, secrets, signal },
+      delivery,
+      secrets,
+      signal,
       body: { bytes: bytes.length, chunks },
     })
   } finally {

@@ -56,7 +56,12 @@ export class Jobs {
     const { onDeleted } = options
     const log = options.log.child({ module: 'jobs' })
     const deps = {
-      ...{ db: storage.db, space: storage.space, speech, resultBuilder, config, log: options.log },
+      db: storage.db,
+      space: storage.space,
+      speech,
+      resultBuilder,
+      config,
+      log: options.log,
       services,
       workFolder: join(config.storage.folder, 'work'),
       resolve: options.resolve ?? createResolver(),

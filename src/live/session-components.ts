@@ -113,18 +113,31 @@ export function createComponents(
   const warn = createWarnings({ journal, log, sent: earlier?.warnings ?? [] })
   for (const warning of options.requestWarnings ?? []) warn(warning)
   const outbox = new MessageOutbox({
-    ...{ sessionId, routing: routingOf(params), journal, warn, captions },
+    sessionId,
+    routing: routingOf(params),
+    journal,
+    warn,
+    captions,
     maxMissed: config.maxQueuedMessages,
     unread: options.unread,
     earlier: earlier?.messages,
   })
   const audioInput = new AudioInput({
-    ...{ sessionId, format: formatOf(params), store, journal, outbox, metrics },
+    sessionId,
+    format: formatOf(params),
+    store,
+    journal,
+    outbox,
+    metrics,
     keepSeconds: config.resumeDedupe,
     earlier: earlier?.chunks,
   })
   const emitter = new MessageEmitter({
-    ...{ outbox, journal, metrics, log, signal },
+    outbox,
+    journal,
+    metrics,
+    log,
+    signal,
     hooks: realtimeHooks(params, text, options.services),
     partials: createPartialTranslations(options, { outbox, log, signal }),
     sent: earlier?.sent ?? nothingSent(),
@@ -134,7 +147,11 @@ export function createComponents(
   const recognition = createRecognition(options, { wantsPartials, warn, log, signal })
   const diarize = () => {
     return diarizeSession({
-      ...{ ...options, journal, log, signal, duration: audioInput.seconds },
+      ...options,
+      journal,
+      log,
+      signal,
+      duration: audioInput.seconds,
       readLog: () => store.readLines(),
       // Unlike the audio, samples are never synced: a power failure may have erased them.
       restoreSamples: earlier && ((signal) => recognition.restoreAllSamples(signal)),
@@ -156,7 +173,8 @@ function createPartialTranslations(
   const { translation, translation_config: config } = params.realtime_processing
   if (!services || !translation || !config?.partials) return undefined
   return new PartialTranslations({
-    ...{ ...running, services },
+    ...running,
+    services,
     send(partial, envelope) {
       const messages = translationMessages(envelope, partial, { ...config, isFinal: false })
       for (const message of messages)

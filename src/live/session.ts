@@ -9,7 +9,7 @@ import { ClientInput } from './input/client-input.ts'
 import { formatOf } from './input/session-format.ts'
 import type { AppendOutcome, Journal } from './journal/journal.ts'
 import { formatLogRecord, type LogRecord, type StopReason } from './journal/log-records.ts'
-import { limitText, warningTexts } from './journal/session-warnings.ts'
+import { closeCodeOf, limitText, warningTexts } from './journal/session-warnings.ts'
 import { sendClosingMessages } from './messages/closing-messages.ts'
 import { stopAcknowledgment } from './messages/lifecycle-messages.ts'
 import type { MessageEmitter } from './messages/message-emitter.ts'
@@ -40,9 +40,6 @@ const TRANSCRIPT_SHARE = 1 / 8
 const SUSPEND_TIMEOUT_MS = 5000
 /** How long a client that reconnects waits for a full disk before it is asked to retry later. */
 const STORE_TIMEOUT_MS = 3000
-
-/** The close codes of the connection by the reason why the session ended; otherwise 1000. */
-const closeCodes: Partial<Record<StopReason, number>> = { too_long: 4408, too_large: 4408 }
 
 /**
  * A live session: audio arrives through connections, messages leave through them. It outlives its
@@ -225,8 +222,7 @@ export class LiveSession {
     const { createdAt, config, earlier } = this.#options
     const beganAt = earlier?.beganAt ?? wallNow()
     if (earlier?.beganAt === undefined) this.#appendRecord({ kind: 'begin', at: beganAt })
-    // Has the time of the callback message of the creation; may also be missing in a resumed
-    // session.
+    // Has the time of the creation's callback message; a resumed session may lack it, too.
     this.#emitter.sendOnce({ type: 'start_session' }, { at: createdAt })
     this.#emitter.sendOnce({ type: 'start_recording' })
     this.#emitter.resume()
@@ -307,26 +303,33 @@ export class LiveSession {
   async #close(): Promise<void> {
     this.#enter('closing')
     const { id, params, store, text, services, resultFormat, config, finish } = this.#options
-    const { signal } = this.#stopping
     const { outcome, end } = await sendClosingMessages({
-      ...{ sessionId: id, params, format: formatOf(params) },
-      ...{ audioBytes: this.#audioInput.audioBytes, duration: this.#audioInput.seconds },
+      sessionId: id,
+      params,
+      format: formatOf(params),
+      audioBytes: this.#audioInput.audioBytes,
+      duration: this.#audioInput.seconds,
       workSeconds: this.#recognition.workSeconds,
       hasAcks: this.#outbox.wantsAcks,
-      ...{ maxMessages: config.maxStoredMessages, maxMessageBytes: config.maxStoredBytes },
+      maxMessages: config.maxStoredMessages,
+      maxMessageBytes: config.maxStoredBytes,
       log: this.#log,
       readLog: () => store.readLines(),
       diarize: this.#diarize,
-      ...{ text, services, resultFormat },
+      text,
+      services,
+      resultFormat,
       onSent: () => {
         this.#hasLastMessages = true
       },
-      ...{ emitter: this.#emitter, journal: this.#journal, signal },
+      emitter: this.#emitter,
+      journal: this.#journal,
+      signal: this.#stopping.signal,
     })
-    await finish(outcome, signal)
+    await finish(outcome, this.#stopping.signal)
     await end()
     this.#enter('over', 4410)
-    this.#outbox.connection?.end(closeCodes[this.#stopReason ?? 'client'] ?? 1000)
+    this.#outbox.connection?.end(closeCodeOf(this.#stopReason))
   }
 
   /** Ends the session after the engine or the disk failed, or because it was canceled. */

@@ -25,7 +25,9 @@ await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
 const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
 const problems: string[] = []
 const client = createServiceClient({
-  ...{ url, apiKey: 'secret-key', pauseMs: 1 },
+  url,
+  apiKey: 'secret-key',
+  pauseMs: 1,
   onRetry: (problem) => void problems.push(problem),
 })
 after(async () => {

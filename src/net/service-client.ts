@@ -137,7 +137,8 @@ async function send(
       bodyTimeout: timeout * 1000,
       headers: {
         ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
-        ...{ 'content-type': contentType, 'user-agent': 'steno' },
+        'content-type': contentType,
+        'user-agent': 'steno',
         accept: stream ? 'text/event-stream, application/json' : 'application/json',
         'accept-encoding': 'identity',
       },

@@ -181,7 +181,10 @@ export async function openObjects(
   // The client is loaded only here, so that a start without this setting does not read it.
   const { openS3Objects } = await import('./objects/s3/s3-objects.ts')
   return openS3Objects({
-    ...{ settings, nodeId, signal, folder: join(folder, 'cache') },
+    settings,
+    nodeId,
+    signal,
+    folder: join(folder, 'cache'),
     onWait: (reason) => log.warn(reason, 'the object store cannot be reached yet'),
   })
 }

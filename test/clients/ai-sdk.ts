@@ -36,7 +36,8 @@ export async function checkGladiaProvider(server: ClientServer, set: ClientSet):
   const model = createGladia({ apiKey: server.key, fetch }).transcription()
   const audio = readFileSync(server.recording)
   const { text, language, durationInSeconds, segments } = await transcribe({
-    ...{ model, audio },
+    model,
+    audio,
     providerOptions: {
       gladia: {
         language: 'en',

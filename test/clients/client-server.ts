@@ -83,7 +83,12 @@ export async function startClientServer(): Promise<ClientServer> {
   if (!url) throw new Error(`The server did not start: ${first}`)
   const recordingUrl = `${receiver.url}/speech.wav`
   return {
-    ...{ url, key: KEY, recording, recordingUrl, ...files, receiver },
+    url,
+    key: KEY,
+    recording,
+    recordingUrl,
+    ...files,
+    receiver,
     async close() {
       child.kill('SIGTERM')
       await Promise.all([ended, receiver.close()])

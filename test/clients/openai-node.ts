@@ -38,7 +38,8 @@ export async function checkTranscriptions(server: ClientServer, set: ClientSet):
   assert.match((await transcribe({ language: 'en', prompt: 'Americans' })).text, SPOKEN)
   const granularities = ['word', 'segment']
   const verbose = await transcribe({
-    ...{ response_format: 'verbose_json', timestamp_granularities: granularities },
+    response_format: 'verbose_json',
+    timestamp_granularities: granularities,
   })
   assert.equal(verbose.language, 'english')
   assert.ok(verbose.words.length >= 4 && verbose.segments.length > 0)

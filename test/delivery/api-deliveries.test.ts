@@ -29,10 +29,17 @@ test('the log shows the deliveries of a job with attempts, newest first', async 
   const { attempts, created_at, completed_at, ...rest } = callback!
   const [received] = server.receiver.at('/hook')
   assert.deepEqual(rest, {
-    ...{ id: received!.headers['webhook-id'], job_id: id, endpoint_id: rest.endpoint_id },
-    ...{ kind: 'callback', event: 'transcription.success', method: 'POST' },
-    ...{ url: `${server.receiver.url}/hook`, status: 'delivered', reason: null },
-    ...{ attempt_count: 1, next_attempt_at: null },
+    id: received!.headers['webhook-id'],
+    job_id: id,
+    endpoint_id: rest.endpoint_id,
+    kind: 'callback',
+    event: 'transcription.success',
+    method: 'POST',
+    url: `${server.receiver.url}/hook`,
+    status: 'delivered',
+    reason: null,
+    attempt_count: 1,
+    next_attempt_at: null,
   })
   assert.ok(Date.parse(created_at) <= Date.parse(completed_at!))
   const [{ at, duration_ms, request_headers, response_headers, ...attempt }] = attempts as [
@@ -97,8 +104,10 @@ test('following pages lists every delivery once and keeps the filters', async ()
   const { body } = await call<DeliveryList>(server, '/v2/deliveries/?event=a&offset=2&limit=99')
   const url = `${server.url}/v2/deliveries?event=a`
   assert.deepEqual(body, {
-    ...{ first: `${url}&offset=0&limit=10`, current: `${url}&offset=2&limit=10` },
-    ...{ next: null, items: [] },
+    first: `${url}&offset=0&limit=10`,
+    current: `${url}&offset=2&limit=10`,
+    next: null,
+    items: [],
   })
 })
 

@@ -45,8 +45,14 @@ test('the endpoints of an account are its webhooks and callback origins', async 
   assert.equal(others.length, 0)
   const { host } = new URL(server.receiver.url)
   const healthy = {
-    ...{ name: null, events: null, status: 'enabled', failing_since: null, last_failure: null },
-    ...{ account: 'test', disabled_at: null, disabled_reason: null },
+    name: null,
+    events: null,
+    status: 'enabled',
+    failing_since: null,
+    last_failure: null,
+    account: 'test',
+    disabled_at: null,
+    disabled_reason: null,
   }
   for (const [endpoint, expected] of [
     [webhook, { kind: 'webhook', url: `http://***@${host}/account`, source: 'settings' }],

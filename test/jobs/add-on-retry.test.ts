@@ -49,14 +49,14 @@ function withoutTimes(value: unknown): unknown {
 }
 
 const everything = {
-  ...{ sentences: true, subtitles: true, named_entity_recognition: true },
-  ...{
-    sentiment_analysis: true,
-    summarization: true,
-    moderation: true,
-    display_mode: true,
-    chapters: true,
-  },
+  sentences: true,
+  subtitles: true,
+  named_entity_recognition: true,
+  sentiment_analysis: true,
+  summarization: true,
+  moderation: true,
+  display_mode: true,
+  chapters: true,
 }
 
 test('retrying each failed add-on restores the original result', async () => {

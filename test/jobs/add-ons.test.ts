@@ -125,7 +125,10 @@ test('a recording without speech has empty results of all requested add-ons', as
   try {
     const json = {
       audio_url: await upload(silent, createToneWav(1)),
-      ...{ sentences: true, subtitles: true, sentiment_analysis: true, summarization: true },
+      sentences: true,
+      subtitles: true,
+      sentiment_analysis: true,
+      summarization: true,
     }
     const { body } = await call<{ id: string }>(silent, '/v2/pre-recorded', { json })
     await silent.app.jobs.idle()

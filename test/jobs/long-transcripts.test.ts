@@ -56,11 +56,13 @@ const params = {
 async function open(t: TestContext) {
   const provider = await startChatProvider(respond)
   const config = readConfig({
-    ...{ STENO_LLM_URL: provider.url, STENO_LLM_MODEL: 'tiny' },
+    STENO_LLM_URL: provider.url,
+    STENO_LLM_MODEL: 'tiny',
     STENO_LLM_CONTEXT_TOKENS: String(CONTEXT),
   })
   const services = await openLanguageServices(config, {
-    ...{ log: createLog('silent'), metrics: createMetrics() },
+    log: createLog('silent'),
+    metrics: createMetrics(),
     speech: { translatedLanguages: [], translate: assert.fail },
     db: {} as never,
   })

@@ -34,8 +34,10 @@ type Job = {
 const SAID = 'My name is Lena. I love the akmee report.'
 const speech = synthesizeAudio('....##########.....########.....')
 const everything = {
-  ...{ named_entity_recognition: true, sentiment_analysis: true },
-  ...{ custom_vocabulary: true, custom_spelling: true },
+  named_entity_recognition: true,
+  sentiment_analysis: true,
+  custom_vocabulary: true,
+  custom_spelling: true,
   custom_vocabulary_config: { vocabulary: [{ value: 'Acmeh', pronunciations: ['akmee'] }] },
   custom_spelling_config: { spelling_dictionary: { ACME: ['acmeh'], wrong: ['akmee', 'ACME'] } },
 }

@@ -60,8 +60,12 @@ test('a viewer gets captions until the session ends, by key and by link', async 
     assert.match(all, /event: end\ndata: \{\}\n\n$/)
     const final = captionsIn(all).find(({ id, is_final }) => is_final && id === data.id)!
     assert.deepEqual(final, {
-      ...{ id: data.id, is_final: true, start: data.utterance.start, channel: 0 },
-      ...{ language: 'en', text: data.utterance.text.trim() },
+      id: data.id,
+      is_final: true,
+      start: data.utterance.start,
+      channel: 0,
+      language: 'en',
+      text: data.utterance.text.trim(),
     })
   }
   assert.ok(captionsIn((await early.body)!).some(({ is_final }) => !is_final))

@@ -66,7 +66,8 @@ async function run(t: TestContext, reply = respond, { hasModel = true } = {}) {
       named_entity_recognition: true,
     },
     post_processing: {
-      ...{ summarization: true, audio_to_llm: true },
+      summarization: true,
+      audio_to_llm: true,
       audio_to_llm_config: { prompts: ['Who speaks?', 'Why?'] },
     },
   })

@@ -50,8 +50,13 @@ async function measure(workers: number, isPrepacked: boolean) {
   await server.stop()
   if (!isPrepacked) await rm(folder, { recursive: true })
   return {
-    ...{ bench: 'worker-memory', corpus, workers, isPrepacked },
-    ...{ idleMB: megabytes(idle), liveMB: megabytes(live), busyMB: megabytes(busy) },
+    bench: 'worker-memory',
+    corpus,
+    workers,
+    isPrepacked,
+    idleMB: megabytes(idle),
+    liveMB: megabytes(live),
+    busyMB: megabytes(busy),
   }
 }
 

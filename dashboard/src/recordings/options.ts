@@ -52,8 +52,14 @@ const presets: Record<Preset, Pick<Options, 'switches' | 'channelMode' | 'speake
 
 /** The options of the next recordings. */
 export const options = signal<Options>({
-  ...{ preset: 'plain', language: '', vocabulary: '' },
-  ...{ summaryType: 'general', translateTo: '', question: '', metadata: '', more: {} },
+  preset: 'plain',
+  language: '',
+  vocabulary: '',
+  summaryType: 'general',
+  translateTo: '',
+  question: '',
+  metadata: '',
+  more: {},
   ...presets.plain,
 })
 

@@ -52,7 +52,8 @@ function open(body: ReturnType<typeof toLiveSessionRequest>): never {
 /** Every event gets a response, and never a server error. */
 async function receiveEvents(bytes: Buffer): Promise<void> {
   const connection = new RealtimeConnection({
-    ...{ account: 'acme', version: bytes.length % 2 === 0 ? 'ga' : 'beta' },
+    account: 'acme',
+    version: bytes.length % 2 === 0 ? 'ga' : 'beta',
     async check(body) {
       validateFields(schema, JSON.parse(JSON.stringify(body)), requests)
     },

@@ -72,11 +72,15 @@ function answering(text: string, status = 200): ServiceClient {
 
 async function chat(text: string): Promise<void> {
   const options = {
-    ...{ client: answering(text), model: 'm', contextTokens: 2000 },
-    ...{ timeout: 1, answerTimeout: 1 },
+    client: answering(text),
+    model: 'm',
+    contextTokens: 2000,
+    timeout: 1,
+    answerTimeout: 1,
   }
   const asking = {
-    ...{ model: createChatClient(options), signal },
+    model: createChatClient(options),
+    signal,
     memoize: <T>(_request: object, make: () => Promise<T>) => make(),
   }
   const transcript = 'I ordered 17 of them. My name is [NAME_1].'
@@ -140,14 +144,13 @@ function speech(text: string): void {
 async function refusal(text: string, status: number): Promise<void> {
   const apiKey = 'key-17'
   const recognizer = createRemoteRecognizer({
-    ...{
-      client: answering(text, status),
-      model: 'm',
-      languages: ['en'],
-      timeout: 1,
-      concurrency: 1,
-    },
-    ...{ preferredBy: [], apiKey },
+    client: answering(text, status),
+    model: 'm',
+    languages: ['en'],
+    timeout: 1,
+    concurrency: 1,
+    preferredBy: [],
+    apiKey,
   })
   const settings = { language: 'en', languages: ['en'], vocabulary: [] }
   const utterance = { path: '/dev/zero', segment: { start: 0, end: SAMPLE_RATE } }

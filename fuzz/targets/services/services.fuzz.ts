@@ -76,8 +76,15 @@ const sender = createSender({ config, resolve })
 process.env.AWS_ACCESS_KEY_ID = 'id'
 process.env.AWS_SECRET_ACCESS_KEY = 'secret'
 const s3 = await createS3({
-  ...{ bucket: 'b', prefix: '', endpoint: url, region: 'us-east-1', pathStyle: true },
-  ...{ encryption: undefined, kmsKey: undefined, cacheBytes: 0, startSeconds: 1 },
+  bucket: 'b',
+  prefix: '',
+  endpoint: url,
+  region: 'us-east-1',
+  pathStyle: true,
+  encryption: undefined,
+  kmsKey: undefined,
+  cacheBytes: 0,
+  startSeconds: 1,
 })
 // Each further attempt would get the same answer.
 s3.client.config.maxAttempts = async () => 1

@@ -43,7 +43,9 @@ const encrypted = await storeRaw(content)
 
 const texts = (...values: unknown[]) => values.map((value) => Buffer.from(JSON.stringify(value)))
 const started = {
-  ...{ streamSid: 'MZ1', callSid: 'CA1', tracks: ['inbound', 'outbound'] },
+  streamSid: 'MZ1',
+  callSid: 'CA1',
+  tracks: ['inbound', 'outbound'],
   mediaFormat: { encoding: 'audio/x-mulaw', sampleRate: 8000, channels: 1 },
 }
 const seeds = {

@@ -74,7 +74,9 @@ const url = `http://127.0.0.1:${port}`
 const bin = join(root, 'bin/steno.mjs')
 const { PATH, HOME, LD_LIBRARY_PATH } = process.env
 const env = {
-  ...{ PATH, HOME, LD_LIBRARY_PATH },
+  PATH,
+  HOME,
+  LD_LIBRARY_PATH,
   STENO_DATA_DIR: data,
   STENO_HOST: '127.0.0.1',
   STENO_PORT: String(port),

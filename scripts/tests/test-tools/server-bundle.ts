@@ -18,10 +18,15 @@ export async function bundleServer(): Promise<string> {
   const { build } = await import('vite')
   const folder = join(root, 'node_modules/.cache/test-server')
   await build({
-    ...{ root, configFile: false, logLevel: 'error' },
+    root,
+    configFile: false,
+    logLevel: 'error',
     build: {
       ssr: join(root, 'test/support/server/server-process.ts'),
-      ...{ outDir: folder, emptyOutDir: true, copyPublicDir: false, reportCompressedSize: false },
+      outDir: folder,
+      emptyOutDir: true,
+      copyPublicDir: false,
+      reportCompressedSize: false,
     },
     ssr: { noExternal: LARGE_PACKAGES },
     plugins: [keepPlaces],

@@ -108,7 +108,9 @@ function runPostgres(
   const [program, ...words] = [...command, ...drop, join(findBinaries()!, 'postgres')]
   const child = spawn(program!, [...words, ...place, ...settingArguments], {
     ...(command.length === 0 && user),
-    ...{ cwd: folder, stdio: [...stdio], detached: true },
+    cwd: folder,
+    stdio: [...stdio],
+    detached: true,
   })
   closeSync(log)
   child.unref()

@@ -64,7 +64,8 @@ export async function startS3({
     await delay(20)
   }
   return {
-    ...{ endpoint, folder },
+    endpoint,
+    folder,
     async end() {
       process.off('exit', remove)
       remove()

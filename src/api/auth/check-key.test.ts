@@ -36,7 +36,10 @@ async function startAuth(t: TestContext, key: Partial<NewKey> = {}) {
   const lastUsed = async () => (await findKeyByHash(db, HASH))?.lastUsedAt
 
   return {
-    ...{ clock, sqlite, lastUsed, logged: line.promise },
+    clock,
+    sqlite,
+    lastUsed,
+    logged: line.promise,
     use: (given = 'stored') => authenticate({ 'x-service-key': given }),
     restart() {
       authenticate = create()

@@ -29,7 +29,10 @@ async function serve(t: TestContext, chunks: readonly string[]) {
   const { port } = http.server.address() as AddressInfo
   return {
     url: `http://127.0.0.1:${port}/`,
-    ...{ http, closed: closed.promise, requested: requested.promise, answer: answered.resolve },
+    http,
+    closed: closed.promise,
+    requested: requested.promise,
+    answer: answered.resolve,
   }
 }
 

@@ -48,11 +48,9 @@ const responses = {
 function request(operationId: string, { summary, schema }: { summary: string; schema: TSchema }) {
   return {
     tags: ['Deliveries'],
-    ...{
-      operationId,
-      summary,
-      description: 'Events arrive at least once, and in order for each job.',
-    },
+    operationId,
+    summary,
+    description: 'Events arrive at least once, and in order for each job.',
     security: [],
     parameters,
     requestBody: {

@@ -25,7 +25,10 @@ import {
 export type ModelCheckOptions = { hashes: boolean; signal: AbortSignal }
 
 const unknown = {
-  ...{ engine: undefined, license: undefined, credit: undefined, memoryBytes: undefined },
+  engine: undefined,
+  license: undefined,
+  credit: undefined,
+  memoryBytes: undefined,
   measured: undefined,
 }
 

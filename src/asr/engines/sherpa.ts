@@ -71,7 +71,10 @@ export async function createSherpa(
   // the stream of another utterance.
   let streams = randomInt(2 ** 47)
   return {
-    ...{ id, revision, capabilities, thresholds: sherpaThresholds },
+    id,
+    revision,
+    capabilities,
+    thresholds: sherpaThresholds,
     async recognize(segments, options) {
       const hotwords = hotwordsOf(options)
       const recognitions = []

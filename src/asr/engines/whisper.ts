@@ -104,8 +104,12 @@ async function translate(
   { language, signal }: { language: string; signal: AbortSignal },
 ): Promise<string[]> {
   const transcriptions = await transcribeSegments(model, segments, {
-    ...{ language, languages: [language], vocabulary: [] },
-    ...{ task: 'translate', forceNonEmpty: true, signal },
+    language,
+    languages: [language],
+    vocabulary: [],
+    task: 'translate',
+    forceNonEmpty: true,
+    signal,
   })
   return transcriptions.map(({ decoding }) => model.tokenizer.textOf(decoding.tokens).trim())
 }

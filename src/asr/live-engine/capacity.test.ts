@@ -20,7 +20,9 @@ function measureAll(all: readonly number[], mayRepeat: () => boolean) {
   const left = all.map((cost) => ({ vad: cost, finals: cost, partials: 0.2 - cost }))
   return Array.fromAsync(
     measureCapacity({
-      ...{ cores: 2, mayRepeat, signal: new AbortController().signal },
+      cores: 2,
+      mayRepeat,
+      signal: new AbortController().signal,
       measure: async () => left.shift()!,
       pausesMs: all.map(() => 0),
     }),

@@ -14,7 +14,7 @@ import {
   MAX_PARTIAL_INTERVAL_FACTOR,
   type PartialResult,
 } from './live-engine.ts'
-import { createLoadMeter } from './load-meter.ts'
+import { createLoadMeter, type LoadMeter } from './load-meter.ts'
 import { createPartialLimiter, type PartialLimiter } from './partial-limiter.ts'
 
 /**
@@ -86,16 +86,10 @@ export function createLiveEngine(options: LiveEngineOptions): LiveEngineClient {
   let isUsed = false
   let pendingFinals = 0
 
-  /** Counts a task as load, unless it has low priority: other tasks do not wait for it. */
-  function countLoad<T>(
-    task: Promise<T>,
-    { isLowPriority }: { isLowPriority: boolean },
-  ): Promise<T> {
-    return isLowPriority ? task : meter.during(task)
-  }
-
   const measureOptions: MeasureOptions = {
-    ...{ cores, log, signal: closing.signal },
+    cores,
+    log,
+    signal: closing.signal,
     interval: partialInterval * MAX_PARTIAL_INTERVAL_FACTOR,
     // A measurement would delay the sessions of its process.
     mayRepeat: () => !isUsed,
@@ -118,19 +112,21 @@ export function createLiveEngine(options: LiveEngineOptions): LiveEngineClient {
       if (!isUsed) options.onFirstAudio()
       isUsed = true
       const taskOptions = { signal, timeout: DETECT_TIMEOUT, priority: isLowPriority ? 1 : 0 }
-      return countLoad(vadPool.run({ kind: 'vad', audio, request }, taskOptions), { isLowPriority })
+      return meter.during(vadPool.run({ kind: 'vad', audio, request }, taskOptions), {
+        isLowPriority,
+      })
     },
     recognizeFinal(utterance, requested) {
       const processesOf = (model: string) => options.processesOf(model, finals)
       const isUrgent = meter.load > SEARCH_LOAD || pendingFinals >= cores
       pendingFinals++
-      const final = recognizeFinal(utterance, requested, { processesOf, countLoad, isUrgent })
+      const final = recognizeFinal(utterance, requested, { processesOf, meter, isUrgent })
       const settled = final.finally(() => pendingFinals--)
       return requested.isLowPriority ? settled : limiter.during(settled)
     },
     recognizePartial(utterance, requested) {
       const processes = options.processesOf(requested.model, partials)
-      return recognizePartial(utterance, requested, { processes, limiter, countLoad })
+      return recognizePartial(utterance, requested, { processes, limiter, meter })
     },
     async checkReady({ signal, timeout }) {
       const taskOptions = { signal, timeout, priority: priority.check }
@@ -200,7 +196,7 @@ function partialPriority({
 type Finals = {
   /** Returns the processes that have a model. */
   processesOf(model: string): TaskRunner
-  countLoad<T>(task: Promise<T>, options: { isLowPriority: boolean }): Promise<T>
+  meter: LoadMeter
   isUrgent: boolean
 }
 
@@ -208,12 +204,14 @@ type Finals = {
 async function recognizeFinal(
   utterance: LiveUtterance,
   requested: Parameters<LiveEngine['recognizeFinal']>[1],
-  { processesOf, countLoad, isUrgent }: Finals,
+  { processesOf, meter, isUrgent }: Finals,
 ): Promise<FinalResult> {
   const { signal, isLowPriority = false, wantsEmbedding = false, draft } = requested
   const rank = isLowPriority ? priority.lowPriorityFinal : priority.final
   const taskOptions = {
-    ...{ signal, timeout: timeoutFor(utterance), priority: rank },
+    signal,
+    timeout: timeoutFor(utterance),
+    priority: rank,
     // A low-priority task may be preempted: its session is already late, and the task would hold a
     // worker for up to a second.
     isPreemptible: isLowPriority,
@@ -228,25 +226,25 @@ async function recognizeFinal(
   const chosen = identified?.settings ?? requested
   const ended = { utterance, draft, wantsEmbedding, isUrgent }
   const task = { kind: 'final' as const, ...ended, ...settingsOf(chosen) }
-  const first = countLoad(processesOf(task.model).run(task, taskOptions), { isLowPriority })
+  const first = meter.during(processesOf(task.model).run(task, taskOptions), { isLowPriority })
   const { fusedWith } = chosen
   if (fusedWith === undefined) return { ...(await first), ...identified?.resultFields }
   const otherTask = { ...task, model: fusedWith, wantsEmbedding: false }
   const second = (signal: AbortSignal) => {
-    return countLoad(processesOf(fusedWith).run(otherTask, { ...taskOptions, signal }), {
+    return meter.during(processesOf(fusedWith).run(otherTask, { ...taskOptions, signal }), {
       isLowPriority,
     })
   }
   return { ...(await fuseFinals({ first, second, signal })), ...identified?.resultFields }
 }
 
-type Partials = Pick<Finals, 'countLoad'> & { processes: TaskRunner; limiter: PartialLimiter }
+type Partials = Pick<Finals, 'meter'> & { processes: TaskRunner; limiter: PartialLimiter }
 
 /** Recognizes an open utterance: its first partial at once, further ones through the limiter. */
 function recognizePartial(
   utterance: LiveUtterance,
   requested: Parameters<LiveEngine['recognizePartial']>[1],
-  { processes, limiter, countLoad }: Partials,
+  { processes, limiter, meter }: Partials,
 ): Promise<PartialResult> {
   const { signal, draft = [], isFirst = false, isLowPriority = false } = requested
   const rank = partialPriority({ isFirst, isLowPriority })
@@ -254,7 +252,7 @@ function recognizePartial(
   const taskOptions = { signal, timeout, priority: rank, isPreemptible: isLowPriority }
   const open = { utterance, draft, isFirst }
   const task = { kind: 'partial' as const, ...open, ...settingsOf(requested) }
-  const start = () => countLoad(processes.run(task, taskOptions), { isLowPriority })
+  const start = () => meter.during(processes.run(task, taskOptions), { isLowPriority })
   // A low-priority task is preempted by others, so it does not wait for a free core.
   return isFirst || isLowPriority ? start() : limiter.whenFree(start, signal)
 }

@@ -32,7 +32,10 @@ test('a second final that fails or is late is left out and aborted', async () =>
     return new Promise<FinalResult>(() => {})
   }
   const alone = await fuseFinals({
-    ...{ first: Promise.resolve(first), second: late, signal, maxDelayMs: 1 },
+    first: Promise.resolve(first),
+    second: late,
+    signal,
+    maxDelayMs: 1,
   })
   assert.equal(alone, first)
   assert.ok(canceled)

@@ -5,8 +5,11 @@ const MEMORY_SECONDS = 3
 export type LoadMeter = {
   /** The average of the last seconds, in cores. */
   readonly load: number
-  /** Counts a task as work until it has ended. */
-  during<T>(task: Promise<T>): Promise<T>
+  /**
+   * Counts a task as work until it has ended, unless it has low priority: other tasks do not wait
+   * for it.
+   */
+  during<T>(task: Promise<T>, options?: { isLowPriority?: boolean }): Promise<T>
 }
 
 /** Creates a load meter for `cores`. `now` counts milliseconds and never goes back. */
@@ -27,7 +30,8 @@ export function createLoadMeter(cores: number, now = () => performance.now()): L
       advance()
       return average / cores
     },
-    async during(task) {
+    async during(task, { isLowPriority = false } = {}) {
+      if (isLowPriority) return task
       advance()
       tasks++
       try {

@@ -15,7 +15,8 @@ function cut(
   const probabilities = Float32Array.from(speech, (c) => (c === '#' ? 0.9 : c === '-' ? 0.4 : 0.05))
   const noisy = new Uint8Array(speech.length).fill(isNoisy ? 1 : 0)
   const segments = splitSegments({ probabilities, noisy }, speech.length * VAD_FRAME, {
-    ...{ ...fileSegments, maxSeconds: 15 },
+    ...fileSegments,
+    maxSeconds: 15,
     padBefore: 0,
     padAfter: 0,
     minSilence: 0.128,

@@ -46,7 +46,9 @@ async function diarize({ task, onProgress, ...changed }: Options = {}) {
   const utterances = await diarizeChannels(
     work,
     {
-      ...{ transcript, channels, counts: {} },
+      transcript,
+      channels,
+      counts: {},
       async checkpointEmbeddings({ channel, part, model }, embed) {
         const file = `${channel}-${part}-${model}`
         await embed(file)

@@ -11,7 +11,9 @@ const entry = new URL('../../../test/support/asr/workers/misbehaving-worker.ts',
 /** Pools whose tasks return the process that ran them. */
 function open(t: TestContext, options: Partial<ModelPoolsOptions> = {}) {
   const pools = new ModelPools({
-    ...{ workers: 1, memory: 100, idleSeconds: -1 },
+    workers: 1,
+    memory: 100,
+    idleSeconds: -1,
     start(_model, _use, workers) {
       const pool = new WorkerPool({ entry, args: [], workers, log: createLog('silent') })
       pool.start()

@@ -21,7 +21,12 @@ function startPool(t: TestContext, { workers = 1, args = [], ...options }: Start
   const metrics = createMetrics()
   const onLost = () => metrics.workerRestarts.inc({ role: 'batch' })
   const pool = new WorkerPool({
-    ...{ entry, args, workers, ...options, log: createLog('silent'), onLost },
+    entry,
+    args,
+    workers,
+    ...options,
+    log: createLog('silent'),
+    onLost,
   })
   pool.start()
   t.after(() => pool.close())

@@ -45,7 +45,10 @@ async function open(t: TestContext, { sharesProcess = false, isLive = false } = 
   }
   await importParakeet(join(root, 'parakeet'), folder)
   const engine = createSpeechEngine({
-    ...{ folder, workers: 2, workersAtStart: 1, log: createLog('silent') },
+    folder,
+    workers: 2,
+    workersAtStart: 1,
+    log: createLog('silent'),
     ...(isLive && { live: { partialInterval: 0.3, measuresCapacity: false } }),
     models: { memory: 4e9, idleSeconds: -1, sharesProcess },
   })

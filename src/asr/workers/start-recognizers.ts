@@ -22,21 +22,17 @@ export function startRecognizers(options: SpeechEngineOptions) {
   const { models: limits = defaultLimits } = options
   const { start, reload } = createPoolStarter(options)
   const pool = start('batch', workers)
-  const batchingRunner = createBatchingRunner(pool, {
-    processes: workers,
-    maxSegments: BATCH_SEGMENTS,
-  })
-  if (options.prepacks) {
-    prepackInBackground(folder, log, reload)
-  }
+  const batching = { processes: workers, maxSegments: BATCH_SEGMENTS }
+  const batchingRunner = createBatchingRunner(pool, batching)
+  if (options.prepacks) prepackInBackground(folder, log, reload)
   const installed = createInstalledRecognizers({
-    ...{ folder, bundled, memory: limits.memory },
+    folder,
+    bundled,
+    memory: limits.memory,
     ...(options.describe && { describe: options.describe }),
     onTooLarge: ({ id, memoryBytes }) => {
-      log.error(
-        { model: id, memoryBytes, ...limits },
-        'model ignored: it exceeds STENO_MODEL_MEMORY',
-      )
+      const details = { model: id, memoryBytes, ...limits }
+      log.error(details, 'model ignored: it exceeds STENO_MODEL_MEMORY')
     },
   })
   const remote = options.remote && createRemoteRecognizer(options.remote)
@@ -48,10 +44,8 @@ export function startRecognizers(options: SpeechEngineOptions) {
     const { finals, partials } = installed.available()
     return { finals: finals.filter(({ capabilities }) => capabilities.translates), partials }
   }
-  const modelPools = new ModelPools({
-    ...{ workers, ...limits },
-    start: (model, _, count) => start('model', count, model),
-  })
+  const startModel = (model: LocalModel, _: unknown, count: number) => start('model', count, model)
+  const modelPools = new ModelPools({ workers, ...limits, start: startModel })
   const isBundled = (id: string) => {
     return [...bundled.finals, ...bundled.partials].some((recognizer) => recognizer.id === id)
   }
@@ -77,8 +71,16 @@ export function startRecognizers(options: SpeechEngineOptions) {
     return liveRemote
   }
   return {
-    ...{ start, pool, batchingRunner, modelPools, remote, available, translators },
-    ...{ isBundled, processesOf, liveProcessesOf },
+    start,
+    pool,
+    batchingRunner,
+    modelPools,
+    remote,
+    available,
+    translators,
+    isBundled,
+    processesOf,
+    liveProcessesOf,
   }
 }
 
@@ -98,7 +100,13 @@ function createPoolStarter(options: SpeechEngineOptions) {
     const { device = 'cpu' } = limits
     const args = [folder, role, ...(model ? [JSON.stringify(model), device] : [])]
     const pool = new WorkerPool({
-      ...{ entry, args, workers: count, initialWorkers, idleSeconds, log, onLost },
+      entry,
+      args,
+      workers: count,
+      initialWorkers,
+      idleSeconds,
+      log,
+      onLost,
     })
     pool.start()
     if (['batch', 'live', 'partials'].includes(role)) withBundled.push(pool)

@@ -19,7 +19,14 @@ const CHUNK_SAMPLES = 512
 
 /** Minimum number of bytes of an entry in the file, after a 32-bit count. */
 const entryBytes: Record<string, number> = {
-  ...{ stts: 8, ctts: 8, stsc: 12, stco: 4, co64: 8, stss: 4, stps: 4, elst: 12 },
+  stts: 8,
+  ctts: 8,
+  stsc: 12,
+  stco: 4,
+  co64: 8,
+  stss: 4,
+  stps: 4,
+  elst: 12,
 }
 
 /** The declared index of one track. */

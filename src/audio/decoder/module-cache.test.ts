@@ -9,8 +9,11 @@ import { bareEnvironment } from './sandbox/bare-environment.ts'
 import { confine, findConfinement } from './sandbox/decoder-sandbox.ts'
 
 const limits = {
-  ...{ memoryBytes: 1e9, dataBytes: 2e9, fileBytes: 1e6 },
-  ...{ cpuSeconds: 20, wallSeconds: 60 },
+  memoryBytes: 1e9,
+  dataBytes: 2e9,
+  fileBytes: 1e6,
+  cpuSeconds: 20,
+  wallSeconds: 60,
 }
 
 test('a confined decoder loads its compile cache and cannot write to it', {

@@ -10,8 +10,11 @@ const modules = fileURLToPath(new URL('./decoder-modules.ts', import.meta.url))
 
 /** Loose limits: only our own modules run here. */
 const limits = {
-  ...{ memoryBytes: 1e9, dataBytes: 2e9, fileBytes: 1e8 },
-  ...{ cpuSeconds: 60, wallSeconds: 60 },
+  memoryBytes: 1e9,
+  dataBytes: 2e9,
+  fileBytes: 1e8,
+  cpuSeconds: 60,
+  wallSeconds: 60,
 }
 
 /**

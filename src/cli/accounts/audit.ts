@@ -61,7 +61,9 @@ export const auditCommand: Command = {
     const filter = { actions, account, keyId, subject, from: from || undefined }
     const { entries, more } = await listAudit(db, filter, { offset, limit })
     const fullEntries = entries.map(({ at, details, ...entry }) => ({
-      ...{ at: new Date(at).toISOString(), ...entry, details: JSON.parse(details) },
+      at: new Date(at).toISOString(),
+      ...entry,
+      details: JSON.parse(details),
     }))
     terminal.stdout.write(values.json ? `${sanitizeJson(fullEntries)}\n` : formatEntries(entries))
     if (more)

@@ -19,7 +19,9 @@ test('sessions that the server refuses are not in time, and keep the reason', as
   }
   assert.deepEqual(await measureLiveLoad({ audio, client }, options), {
     sessions: 2,
-    ...{ ackMs: undefined, firstPartialMs: undefined, finalMs: undefined },
+    ackMs: undefined,
+    firstPartialMs: undefined,
+    finalMs: undefined,
     isInTime: false,
     refusal: 'Cannot open more live sessions',
   })

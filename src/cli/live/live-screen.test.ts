@@ -52,7 +52,8 @@ test('a translation is shown after its final with its language', () => {
   screen.show(printed(' Good morning.', { is_final: true }))
   const { utterance } = printed(' Bonjour\u0007.')
   screen.translated({
-    ...{ utterance_id: '00_00000000', target_language: 'fr' },
+    utterance_id: '00_00000000',
+    target_language: 'fr',
     translated_utterance: utterance,
   })
   assert.equal(written().stdout, 'Good morning.\n[fr] Bonjour?.\n')

@@ -87,7 +87,8 @@ async function runTakeBackup(
     }
     const speed = rateOf(done)
     progress.show(folder, {
-      ...{ stage, fraction: total === 0 ? 1 : done / total },
+      stage,
+      fraction: total === 0 ? 1 : done / total,
       detail: `of ${inMegabytes(total)}`,
       secondsLeft: speed ? (total - done) / speed : null,
     })
@@ -114,7 +115,10 @@ async function check({ target, key }: BackupTarget, { stderr, signal }: Terminal
   }
   try {
     const { snapshots, files, size, problems, unlisted } = await checkBackup({
-      ...{ target, key, signal, onProgress },
+      target,
+      key,
+      signal,
+      onProgress,
     })
     progress.end(target)
     for (const problem of problems) progress.printLine(problem)

@@ -98,7 +98,8 @@ async function migrate(
     if (current?.stage !== stage) current = { stage, rateOf: createTransferRate() }
     const speed = current.rateOf(done)
     progress.show(folder, {
-      ...{ stage, fraction: total === 0 ? 1 : done / total },
+      stage,
+      fraction: total === 0 ? 1 : done / total,
       detail: stage.endsWith('rows') ? `of ${total}` : `of ${inMegabytes(total)}`,
       secondsLeft: speed ? (total - done) / speed : null,
     })

@@ -43,10 +43,8 @@ export async function startPrivateServer(
   // load.
   const speech = createSpeechEngine({
     ...engineOptions(settings),
-    ...{
-      remote: remoteOptions(settings, log),
-      pulls: settings.models.autoPull ? createPullQueue(settings, log) : undefined,
-    },
+    remote: remoteOptions(settings, log),
+    pulls: settings.models.autoPull ? createPullQueue(settings, log) : undefined,
     log,
   })
   try {

@@ -16,8 +16,10 @@ type AddOns = Omit<ApiPreRecordedResult, 'metadata' | 'transcription'>
 
 function result(addOns: AddOns): ApiPreRecordedResult {
   const metadata = {
-    ...{ audio_duration: 60, number_of_distinct_channels: 1 },
-    ...{ billing_time: 60, transcription_time: 1 },
+    audio_duration: 60,
+    number_of_distinct_channels: 1,
+    billing_time: 60,
+    transcription_time: 1,
   }
   const transcription = { full_transcript: '', languages: [], utterances: [] }
   return { metadata, transcription, ...addOns }
@@ -28,8 +30,12 @@ function made<T>(results: T, isEmpty = false): AddOnResponse<T> {
 }
 
 const judged: ApiSentenceSentiment = {
-  ...{ text: 'I love it.', sentiment: 'positive', emotion: 'contentment' },
-  ...{ start: 59.96, end: 61, channel: 0 },
+  text: 'I love it.',
+  sentiment: 'positive',
+  emotion: 'contentment',
+  start: 59.96,
+  end: 61,
+  channel: 0,
 }
 
 test('a result without add-ons has no text below the transcript', () => {
@@ -106,7 +112,9 @@ test('a failed add-on is reported as a failure and not shown in the text', () =>
 test('translations and answers are shown, and single failures reported', () => {
   const error = { status_code: 502, exception: 'ServiceFailed', message: 'it is down' }
   const german = {
-    ...{ error: null, full_transcript: 'Hallo.', languages: ['de'] },
+    error: null,
+    full_transcript: 'Hallo.',
+    languages: ['de'],
     utterances: [
       { start: 0, end: 1, confidence: 1, channel: 0, language: 'de', text: 'Hallo.', words: [] },
     ],

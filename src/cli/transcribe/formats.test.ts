@@ -46,8 +46,10 @@ function result(texts: [channel: number, text: string][]): ApiPreRecordedResult 
   })
   return {
     metadata: {
-      ...{ audio_duration: 60, number_of_distinct_channels: 1 },
-      ...{ billing_time: 60, transcription_time: 1 },
+      audio_duration: 60,
+      number_of_distinct_channels: 1,
+      billing_time: 60,
+      transcription_time: 1,
     },
     transcription: {
       languages: ['en'],
@@ -131,7 +133,10 @@ test('txt has one sentence per line if sentences were requested', () => {
 test('txt shows add-on results below the transcript', () => {
   const transcript = result([[0, 'Good day.']])
   transcript.summarization = {
-    ...{ success: true, is_empty: false, exec_time: 0, error: null },
+    success: true,
+    is_empty: false,
+    exec_time: 0,
+    error: null,
     results: 'Good day.',
   }
   assert.equal(formatResult(transcript, 'txt'), 'Good day.\n\nSummary:\nGood day.\n')

@@ -114,7 +114,8 @@ test('an output path that is a folder is rejected before the work', async (t) =>
   t.after(() => rmSync(folder, { recursive: true }))
   const paths = [join(folder, 'not-made/a.txt'), folder]
   await assert.rejects(prepareOutputs(paths), {
-    ...{ name: 'UsageError', message: `Cannot write ${folder}: it is a folder` },
+    name: 'UsageError',
+    message: `Cannot write ${folder}: it is a folder`,
   })
   assert.deepEqual(readdirSync(folder), [])
 })
@@ -123,7 +124,9 @@ test('translated subtitles are placed beside the others, with the language in th
   const languages = ['de', 'zh']
   const recordings = ['x/a.mp3', 'y/b.mp3'].map(readRecording)
   const beside = planSideFiles(recordings, {
-    ...{ outputs: [undefined, undefined], formats: ['srt', 'vtt'], languages },
+    outputs: [undefined, undefined],
+    formats: ['srt', 'vtt'],
+    languages,
   })
   const first = ['x/a.srt', 'x/a.vtt', 'x/a.de.srt', 'x/a.de.vtt', 'x/a.zh.srt', 'x/a.zh.vtt']
   assert.deepEqual(
@@ -191,10 +194,8 @@ test('an output that cannot be written is rejected before the work', async (t) =
   await prepareOutputs([old, join(folder, 'new.txt')])
   assert.deepEqual([readdirSync(folder), readFileSync(old, 'utf8')], [['old.txt'], 'text'])
   await assert.rejects(prepareOutputs([join(old, 'x.txt')]), {
-    ...{
-      name: 'UsageError',
-      message: `Cannot write ${old}/x.txt: a part of the path is not a folder`,
-    },
+    name: 'UsageError',
+    message: `Cannot write ${old}/x.txt: a part of the path is not a folder`,
   })
 })
 

@@ -28,7 +28,11 @@ export async function rotateSecrets(args: string[], terminal: Terminal): Promise
   const secret = generateSecret()
   const at = Date.now()
   const hadEarlier = await rotateSecret(db, {
-    ...{ account, endpointId: id ?? null, secret, at, overlapMs },
+    account,
+    endpointId: id ?? null,
+    secret,
+    at,
+    overlapMs,
     configured: configured.map((secret) => secret.secret),
   })
   const owner = id === undefined ? `the account ${account}` : id

@@ -31,7 +31,9 @@ async function open(t: TestContext, answer: (response: ServerResponse) => void) 
   const id = await insertWebhook(db, { ...webhook, account: 'acme' })
   const usual = { STENO_DATA_DIR: folder, STENO_ALLOW_PRIVATE_NETWORK: 'true' }
   return {
-    ...{ db, id, received },
+    db,
+    id,
+    received,
     trial: (env = {}) => runHere(['webhooks', 'test', id], { ...usual, ...env }),
     /** Returns the delivery that the command named, with its attempts. */
     async logged(stderr: string) {

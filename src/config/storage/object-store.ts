@@ -63,7 +63,9 @@ function parseLocation(
   return {
     bucket,
     prefix: decodeURIComponent(pathname).replace(/^\/+|\/+$/g, ''),
-    ...{ endpoint, encryption, pathStyle: pathStyle === 'true' },
+    endpoint,
+    encryption,
+    pathStyle: pathStyle === 'true',
     region: option('region') ?? env.AWS_REGION ?? env.AWS_DEFAULT_REGION ?? 'us-east-1',
     kmsKey: option('kmsKey'),
   }

@@ -73,7 +73,11 @@ export function createDeliveryClient(guard: AddressGuard, resolve: Resolve): Del
       const isSecure = url.protocol === 'https:'
       const start = isSecure ? requestSecurely : request
       const clientRequest = start(new URL(`${url.origin}${url.pathname}${url.search}`), {
-        ...{ method, headers, lookup, signal, maxHeaderSize: MAX_HEADER_BYTES },
+        method,
+        headers,
+        lookup,
+        signal,
+        maxHeaderSize: MAX_HEADER_BYTES,
         agent: isSecure ? agents.https : agents.http,
         insecureHTTPParser: false,
       })

@@ -39,8 +39,12 @@ async function fetchFrom(
   t.after(() => server.close())
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/talk.mp3`
   const fetched = fetchUrl(url, (body) => text(body), {
-    ...{ signal: new AbortController().signal, timeout: 30, maxBytes: 1000 },
-    ...{ allowPrivateNetwork: 'all', resolve: createResolver(), account: 'acme' },
+    signal: new AbortController().signal,
+    timeout: 30,
+    maxBytes: 1000,
+    allowPrivateNetwork: 'all',
+    resolve: createResolver(),
+    account: 'acme',
   })
   return { ranges, fetched }
 }

@@ -41,8 +41,17 @@ export class JobRunner {
     const { maxAttempts, timeout, queueTimeout, maxConcurrentPerAccount } = deps.config.jobs
     this.#options = options
     this.#queue = new QueueLoop({
-      ...{ db: deps.db, log, metrics, tracing, onEvents, graceMs, spacePauseMs },
-      ...{ maxAttempts, timeout, queueTimeout, maxPerAccount: maxConcurrentPerAccount },
+      db: deps.db,
+      log,
+      metrics,
+      tracing,
+      onEvents,
+      graceMs,
+      spacePauseMs,
+      maxAttempts,
+      timeout,
+      queueTimeout,
+      maxPerAccount: maxConcurrentPerAccount,
       slots: Math.max(MIN_SLOTS, deps.speech.workers),
       transcribe: (job, options) => runPipeline(deps, job, options),
       discard: (jobId) => removeCheckpoints(deps.workFolder, jobId),

@@ -52,7 +52,10 @@ async function attempt(
   }
   const lossy = createLossyDatabase(db)
   const deps = {
-    ...{ db: lossy.db, log: createLog('silent'), maxAttempts: 3, timeout: 0 },
+    db: lossy.db,
+    log: createLog('silent'),
+    maxAttempts: 3,
+    timeout: 0,
     stop: stop ?? signal,
     slot: { enter: async () => {}, leave() {}, decoded() {} },
     async transcribe() {

@@ -71,8 +71,12 @@ export async function correctTranscript(
   if (version !== baseVersion) throw outdated(version)
   if (version >= MAX_VERSIONS) throw new AppError('edits_full', `it has ${version} versions`)
   const newVersion: NewTranscriptVersion = {
-    ...{ version: version + 1, createdAt: wallNow(), keyName },
-    ...{ restored: null, operations: 0, changes: '' },
+    version: version + 1,
+    createdAt: wallNow(),
+    keyName,
+    restored: null,
+    operations: 0,
+    changes: '',
   }
   if ('restore' in correction) {
     const { restore } = correction

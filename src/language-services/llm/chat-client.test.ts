@@ -13,7 +13,9 @@ import { type FakeTimeouts, fakeTimeouts } from '../../../test/support/workers/f
 import type { ChatRequest } from './chat-client.ts'
 
 const asked: ChatRequest = {
-  ...{ system: 'Be brief.', user: 'Who called?', maxTokens: 100 },
+  system: 'Be brief.',
+  user: 'Who called?',
+  maxTokens: 100,
   signal: new AbortController().signal,
 }
 const schema = { name: 'x', schema: { type: 'object' } }

@@ -201,7 +201,10 @@ async function postChat(
     path: '/chat/completions',
     contentType: 'application/json',
     body: Buffer.from(JSON.stringify(body)),
-    ...{ signal, timeout, tries: TRIES, isIdempotent: false },
+    signal,
+    timeout,
+    tries: TRIES,
+    isIdempotent: false,
     stream: { read: reader.read, maxSeconds: answerTimeout },
   })
   if ('status' in outcome && outcome.status !== 200) {

@@ -92,7 +92,9 @@ async function requestFlags(
   const maxTokens = Math.min(max, PROMPT_TOKENS + FLAG_TOKENS * texts.length)
   const user = JSON.stringify({ sentences: texts })
   const flag = {
-    ...{ type: 'object', additionalProperties: false, required: ['sentence', 'category'] },
+    type: 'object',
+    additionalProperties: false,
+    required: ['sentence', 'category'],
     properties: {
       sentence: { type: 'integer', minimum: 1, maximum: texts.length },
       category: { type: 'string', enum: names },
@@ -102,8 +104,10 @@ async function requestFlags(
   const schema = {
     name: 'moderation',
     schema: {
-      ...{ type: 'object', properties: { flags } },
-      ...{ required: ['flags'], additionalProperties: false },
+      type: 'object',
+      properties: { flags },
+      required: ['flags'],
+      additionalProperties: false,
     },
   }
   const request = { system, user, maxTokens, schema }

@@ -94,7 +94,11 @@ function createJsonReader(): ResponseReader {
 
 function createStreamReader({ maxChars, awaitsUsage }: ReaderOptions): ResponseReader {
   const response: ProviderResponse = {
-    ...{ content: '', reasoningChars: 0, isCut: false, isWhole: false, usage: undefined },
+    content: '',
+    reasoningChars: 0,
+    isCut: false,
+    isWhole: false,
+    usage: undefined,
   }
   const readEvents = createEventReader()
   let chars = 0

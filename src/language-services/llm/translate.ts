@@ -162,8 +162,10 @@ async function askFor(
   const schema = {
     name: 'translation',
     schema: {
-      ...{ type: 'object', properties: { translations: list } },
-      ...{ required: ['translations'], additionalProperties: false },
+      type: 'object',
+      properties: { translations: list },
+      required: ['translations'],
+      additionalProperties: false,
     },
   }
   const tokens = texts.reduce((sum, text) => sum + textTokens(text), 0)

@@ -73,15 +73,19 @@ async function requestRenamings(
   const maxTokens = Math.min(tokenBudget, PROMPT_TOKENS + CHANGE_TOKENS * names.length)
   const name = { type: 'string', enum: [...new Set(names)] }
   const change = {
-    ...{ type: 'object', additionalProperties: false, required: ['from', 'to'] },
+    type: 'object',
+    additionalProperties: false,
+    required: ['from', 'to'],
     properties: { from: name, to: name },
   }
   const changes = { type: 'array', items: change, maxItems: names.length }
   const schema = {
     name: 'names',
     schema: {
-      ...{ type: 'object', properties: { changes } },
-      ...{ required: ['changes'], additionalProperties: false },
+      type: 'object',
+      properties: { changes },
+      required: ['changes'],
+      additionalProperties: false,
     },
   }
   const request = { system: SYSTEM, user: JSON.stringify({ groups }), maxTokens, schema }

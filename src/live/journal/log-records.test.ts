@@ -39,7 +39,10 @@ const records: LogRecord[] = [
       number: 12,
       results: {
         sentiment_analysis: {
-          ...{ success: true, is_empty: true, exec_time: 0.5, error: null },
+          success: true,
+          is_empty: true,
+          exec_time: 0.5,
+          error: null,
           results: [],
         },
       },

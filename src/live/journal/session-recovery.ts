@@ -120,8 +120,16 @@ export async function recoverSession(
 ): Promise<RecoveredSession> {
   const { keepSeconds, maxMissed, maxMissedBytes = Number.POSITIVE_INFINITY } = options
   const recovery: RecoveryState = {
-    ...{ options, beganAt: undefined, snapshot: undefined, stop: undefined, isDiarized: false },
-    ...{ reliableCount: 0, seen: 0, missed: [], withheld: new Map(), warnings: [] },
+    options,
+    beganAt: undefined,
+    snapshot: undefined,
+    stop: undefined,
+    isDiarized: false,
+    reliableCount: 0,
+    seen: 0,
+    missed: [],
+    withheld: new Map(),
+    warnings: [],
     chunks: createChunkCollector(keepSeconds * 1000),
     sent: nothingSent(),
   }
@@ -133,7 +141,12 @@ export async function recoverSession(
   }
   const { beganAt, snapshot, stop, isDiarized, reliableCount, missed, withheld } = recovery
   return {
-    ...{ beganAt, snapshot, stop, isDiarized, sent: recovery.sent, warnings: recovery.warnings },
+    beganAt,
+    snapshot,
+    stop,
+    isDiarized,
+    sent: recovery.sent,
+    warnings: recovery.warnings,
     chunks: recovery.chunks.end(),
     messages: { reliableCount, missed, withheld },
   }

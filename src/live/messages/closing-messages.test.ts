@@ -15,7 +15,9 @@ const routing = { isForSocket: () => true, isForCallback: () => false }
 const format = { encoding: 's16', sampleRate: 16_000, channels: 1 } as const
 const summarizing: AddOnParams = {
   realtime_processing: {
-    ...{ translation: false, named_entity_recognition: false, sentiment_analysis: false },
+    translation: false,
+    named_entity_recognition: false,
+    sentiment_analysis: false,
   },
   post_processing: { summarization: true },
 }
@@ -48,10 +50,22 @@ async function close(
     signal,
   })
   const { outcome } = await sendClosingMessages({
-    ...{ sessionId: 'one', params, format, audioBytes: 32_000, duration: 1, workSeconds: 0.5 },
-    ...{ hasAcks: false, maxMessages: 99, readLog, resultFormat: 'string', onSent() {} },
-    ...{ maxMessageBytes: 1e6, log },
-    ...{ emitter, journal, signal },
+    sessionId: 'one',
+    params,
+    format,
+    audioBytes: 32_000,
+    duration: 1,
+    workSeconds: 0.5,
+    hasAcks: false,
+    maxMessages: 99,
+    readLog,
+    resultFormat: 'string',
+    onSent() {},
+    maxMessageBytes: 1e6,
+    log,
+    emitter,
+    journal,
+    signal,
     text: { warnings: () => [], runAddOn: async () => summary },
     services,
   })
@@ -68,7 +82,10 @@ function cutBehind(lines: readonly string[], kind: RegExp): string[] {
 const error = { status_code: 500, exception: 'AddonFailed', message: 'it broke down' }
 const lost = failedEnvelope('summarization', error)
 const made: Envelope = {
-  ...{ success: true, is_empty: false, exec_time: 0.1, error: null },
+  success: true,
+  is_empty: false,
+  exec_time: 0.1,
+  error: null,
   results: 'It rained.',
 }
 
@@ -97,7 +114,8 @@ test('prompts are answered at the end, and never twice after a restart', async (
   let asked: string[] = []
   const responses = [{ results: { prompt: 'Who?', response: 'They.' } }]
   const services: SessionServices = {
-    ...{ translate: assert.fail, translatePartial: assert.fail },
+    translate: assert.fail,
+    translatePartial: assert.fail,
     async answerPrompts(_utterances, { memoize }) {
       for (const part of ['notes', 'answer']) {
         await memoize({ part }, async () => {

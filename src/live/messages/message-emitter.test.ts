@@ -24,7 +24,8 @@ const found: Envelope = {
 /** Returns an add-on that responds in the given number of messages. */
 function hook(type: RealtimeHook['type'], run: RealtimeHook['run'], times = 1): RealtimeHook {
   return {
-    ...{ type, group: 'own' },
+    type,
+    group: 'own',
     ...(run && { run }),
     messages(envelope) {
       const error = envelope?.error ?? null

@@ -93,13 +93,11 @@ function final(number: number): ServerMessage {
 function connectTo(outbox: MessageOutbox, unread?: UnreadShare): Connection {
   const onSeen = () => {}
   const connection = new Connection({
-    ...{
-      isResumed: false,
-      onFrame() {},
-      onConfirmed: onSeen,
-      onLost() {},
-      whenReadable: () => undefined,
-    },
+    isResumed: false,
+    onFrame() {},
+    onConfirmed: onSeen,
+    onLost() {},
+    whenReadable: () => undefined,
     unread,
   })
   outbox.attach(connection)

@@ -10,7 +10,11 @@ import type { ServiceEnvelope } from './session-services.ts'
 
 const usage = { requests: 1, prompt_tokens: 4, completion_tokens: 2 }
 const made: ServiceEnvelope = {
-  ...{ success: true, is_empty: false, exec_time: 0, error: null, results: [] },
+  success: true,
+  is_empty: false,
+  exec_time: 0,
+  error: null,
+  results: [],
   usage,
 }
 
@@ -36,7 +40,8 @@ function open() {
       },
     },
     send: ({ utterance }) => void sent.push(utterance.text.trim()),
-    ...{ signal: leaving.signal, log: createLog('silent') },
+    signal: leaving.signal,
+    log: createLog('silent'),
   })
   return { partials, requests, sent, texts: () => requests.map(({ text }) => text) }
 }
@@ -57,7 +62,9 @@ test('partials are translated one at a time, the latest of each utterance', asyn
   await turn()
   assert.deepEqual(sent, ['I', 'I would like', 'Yes'])
   assert.deepEqual(partials.takeUsage(), {
-    ...{ requests: 3, prompt_tokens: 12, completion_tokens: 6 },
+    requests: 3,
+    prompt_tokens: 12,
+    completion_tokens: 6,
   })
   assert.equal(partials.takeUsage(), undefined)
 })

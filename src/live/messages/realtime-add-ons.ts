@@ -86,7 +86,8 @@ function createTextHook(
   text: Pick<SessionText, 'runAddOn'>,
 ): RealtimeHook {
   return {
-    ...{ type, group: 'own' },
+    type,
+    group: 'own',
     run: ({ utterance, signal }) => text.runAddOn(type, JSON.stringify([utterance]), { signal }),
     messages(envelope, { id, utterance }) {
       const { error, results } = envelope!
@@ -109,7 +110,8 @@ function createTranslationHook(
   services: Pick<SessionServices, 'translate'>,
 ): RealtimeHook {
   return {
-    ...{ type: 'translation', group: 'services' },
+    type: 'translation',
+    group: 'services',
     run: ({ utterance, ...options }) => services.translate(utterance, options),
     messages: (envelope, utterance) =>
       translationMessages(envelope!, utterance, { ...config, isFinal: true }),
@@ -129,8 +131,10 @@ export function translationMessages(
     const error = envelope.error ?? results[i]?.error ?? null
     if (error || !translated) return { type, error, data: null }
     const data = {
-      ...{ utterance_id: id, utterance },
-      ...{ original_language: utterance.language, target_language: target },
+      utterance_id: id,
+      utterance,
+      original_language: utterance.language,
+      target_language: target,
       translated_utterance: withLeadingSpace(translated),
       ...(partials && { is_final: isFinal }),
     }

@@ -9,7 +9,12 @@ import type { UtteranceView } from '../../transcript/utterance-view.ts'
 import { createSessionServices, type SessionCallOptions } from './session-services.ts'
 
 const utterance: UtteranceView = {
-  ...{ start: 1, end: 2, confidence: 1, channel: 0, language: 'en', text: ' Hello.' },
+  start: 1,
+  end: 2,
+  confidence: 1,
+  channel: 0,
+  language: 'en',
+  text: ' Hello.',
   words: [{ word: ' Hello.', start: 1, end: 2, confidence: 1 }],
 }
 const params = { translation_config: { target_languages: ['fr'] } }

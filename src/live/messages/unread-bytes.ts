@@ -1,8 +1,18 @@
 /** Maximum bytes of messages that may wait for clients which do not read them. */
 export type UnreadLimits = { perSession: number; perAccount: number; perProcess: number }
 
+/** Limits of an account and of a process, as multiples of the limit of one session. */
+const SESSIONS_PER_ACCOUNT = 4
+const SESSIONS_PER_PROCESS = 16
+
 /** Memory of a message besides its text. */
 const MESSAGE_BYTES = 200
+
+/** Returns the limits for a process whose sessions may each hold `perSession` bytes. */
+export function unreadLimits(perSession: number): UnreadLimits {
+  const perAccount = perSession * SESSIONS_PER_ACCOUNT
+  return { perSession, perAccount, perProcess: perSession * SESSIONS_PER_PROCESS }
+}
 
 /** Returns the bytes that a message takes in memory, within a few percent. */
 export function messageMemory({ text }: { text: string }): number {

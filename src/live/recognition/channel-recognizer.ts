@@ -198,7 +198,10 @@ export class ChannelRecognizer {
     const tokens = settled === before?.settled ? recognized.draft : []
     const draft = { text: '', model: recognized.model, tokens }
     this.#lastPartial = {
-      ...{ number, text, settled, draft },
+      number,
+      text,
+      settled,
+      draft,
       // A window that ends early leaves speech for the next partial.
       lastSpeech: window.end < segment.end ? -1 : lastSpeech,
     }
@@ -317,7 +320,8 @@ export class ChannelRecognizer {
     this.#emittedLanguage = final.language
     const speaker = speakers?.speakerOf(channel, final.speakerEmbedding)
     const utterance = {
-      ...{ ...spoken, words: transformedWords },
+      ...spoken,
+      words: transformedWords,
       ...(speaker !== undefined && { speaker }),
       ...(namesModels && modelFieldsOf(final)),
     }
@@ -350,7 +354,10 @@ export class ChannelRecognizer {
         const wantsEmbedding = speakers !== undefined && attempts++ < EMBEDDING_ATTEMPTS
         const current = this.#options.language.current ?? decided
         return engine.recognizeFinal(utterance, {
-          ...{ signal, isLowPriority, wantsEmbedding, draft },
+          signal,
+          isLowPriority,
+          wantsEmbedding,
+          draft,
           ...settingsFor(selection, 'finals', current),
           identification: current === undefined ? selection.identification : undefined,
           languageBefore: () => languageBefore,

@@ -117,7 +117,13 @@ test('utterances are split by speaker and keep their words and spaces', async (t
   assert.deepEqual([diarized.count, diarized.error], [4, null])
   const view = JSON.parse(utterances[1]!.json)
   assert.deepEqual(view, {
-    ...{ start: 2, end: 2.5, confidence: 0.5, channel: 0, speaker: 1, language: 'en', text: ' b' },
+    start: 2,
+    end: 2.5,
+    confidence: 0.5,
+    channel: 0,
+    speaker: 1,
+    language: 'en',
+    text: ' b',
     words: [{ word: ' b', start: 2, end: 2.5, confidence: 0.5 }],
   })
   const { utterances: embedded } = tasks[0]!.transcript

@@ -115,9 +115,19 @@ export class RecognitionLoop {
     this.#speakers = sessionSpeakers
     const sharedOrder = createFinalOrder()
     const shared = {
-      ...{ engine, selection, endpointer, language, applyTransforms, speakers: sessionSpeakers },
-      ...{ emit: (event: ChannelEvent) => this.#events.push(event), warn, partialIntervalMs },
-      ...{ onWork, log, signal, namesModels },
+      engine,
+      selection,
+      endpointer,
+      language,
+      applyTransforms,
+      speakers: sessionSpeakers,
+      emit: (event: ChannelEvent) => this.#events.push(event),
+      warn,
+      partialIntervalMs,
+      onWork,
+      log,
+      signal,
+      namesModels,
     }
     this.#channels = audio.channels.map((path, channel) => {
       const start = snapshot?.channels[channel] ?? {

@@ -52,7 +52,10 @@ test('a session resumes with another model and a language it supports', async (t
       },
       selection: speech.selectModels(request),
       audio: {
-        ...{ path, start: 0, isDenoised: false, channels: [channel] },
+        path,
+        start: 0,
+        isDenoised: false,
+        channels: [channel],
         format: { encoding: 's16', sampleRate: 16_000, channels: 1 },
       },
       endpointing: { threshold: 0.6, hangover: 0.25, endpointing: 0.05, maxSeconds: 5 },

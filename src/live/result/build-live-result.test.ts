@@ -14,7 +14,10 @@ import { withMessages } from './result-messages.ts'
 
 const format = { encoding: 's16', sampleRate: 16_000, channels: 1 } as const
 const options = {
-  ...{ sessionId: 'a', format, hasAcks: true, maxMessages: 100 },
+  sessionId: 'a',
+  format,
+  hasAcks: true,
+  maxMessages: 100,
   maxMessageBytes: Number.POSITIVE_INFINITY,
 }
 

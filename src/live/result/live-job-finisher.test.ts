@@ -27,7 +27,8 @@ test('a session whose end got no database response is done with its result', asy
     async *result() {
       yield long
     },
-    ...{ audioBytes: 0, duration: 0 },
+    audioBytes: 0,
+    duration: 0,
   } as unknown as FinishedSession
   lossy.loseNext()
   // Without a second try, as when the server stops.

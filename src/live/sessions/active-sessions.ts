@@ -32,7 +32,7 @@ import { CaptionFeed, type LiveCaption } from '../messages/caption-feed.ts'
 import { addOnGroups, textParams } from '../messages/realtime-add-ons.ts'
 import { routingOf } from '../messages/server-messages.ts'
 import { createSessionServices } from '../messages/session-services.ts'
-import { UnreadBytes, type UnreadShare } from '../messages/unread-bytes.ts'
+import { UnreadBytes, type UnreadShare, unreadLimits } from '../messages/unread-bytes.ts'
 import { type LiveParams, textSettingsOf } from '../request/live-params.ts'
 import { LiveJobFinisher } from '../result/live-job-finisher.ts'
 import { LiveSession, type SessionEnd } from '../session.ts'
@@ -68,10 +68,6 @@ const MAX_PAUSE_MS = 30_000
 /** Sessions are suspended over this time at most: all their clients reconnect at once. */
 const SUSPEND_ALL_MS = 2000
 const SUSPEND_STEP_MS = 50
-
-/** Limits of unread bytes, as multiples of the limit of one session. */
-const UNREAD_PER_ACCOUNT = 4
-const UNREAD_PER_PROCESS = 16
 
 /** A session and its end, which never rejects. */
 export type SessionHandle = { session: LiveSession; ended: Promise<SessionEnd> }
@@ -122,10 +118,7 @@ export class ActiveSessions {
     this.#sessionStores = createSessionStores(storage.db, config.storage.folder)
     this.#openFeed = createCallbackFeedOpener(options)
     this.#leases = new LiveLeases({ db: options.storage.db, log: options.log })
-    const perSession = options.config.live.maxQueuedBytes
-    const perAccount = perSession * UNREAD_PER_ACCOUNT
-    const perProcess = perSession * UNREAD_PER_PROCESS
-    this.#unread = new UnreadBytes({ perSession, perAccount, perProcess })
+    this.#unread = new UnreadBytes(unreadLimits(config.live.maxQueuedBytes))
   }
 
   /** The number of sessions. */
@@ -163,10 +156,7 @@ export class ActiveSessions {
     return [...this.#running].filter(({ isConnected }) => isConnected).length
   }
 
-  /**
-   * The usual length of a session in seconds, weighted towards recent ones; undefined until one has
-   * ended.
-   */
+  /** The usual length of a session in seconds, by recent ones; undefined until one has ended. */
   get meanSeconds(): number | undefined {
     return this.#meanSeconds
   }
@@ -255,11 +245,8 @@ export class ActiveSessions {
     const claim = { owner: db.nodeId, onlyIfFree }
     const take = () => beginLiveJob(db, job.id, { ...claim, at: wallNow() })
     if (!speech.live) {
-      const [openFeed, sessionStores] = [this.#openFeed, this.#sessionStores]
-      await failSession(
-        { ...this.#options, log: this.#log, take, openFeed },
-        { job, sessionStores },
-      )
+      const environment = { ...this.#options, log: this.#log, take, openFeed: this.#openFeed }
+      await failSession(environment, { job, sessionStores: this.#sessionStores })
       return 'ended'
     }
     const lease = await take()
@@ -295,7 +282,13 @@ export class ActiveSessions {
       this.#captions.set(job.id, captions)
       const session = new LiveSession({
         ...this.#sessionOptions(job, engine),
-        ...{ store, unread, text, earlier, feed, captions, lost: heldLease.lost },
+        store,
+        unread,
+        text,
+        earlier,
+        feed,
+        captions,
+        lost: heldLease.lost,
         audioFile: { path: store.audioPath, start: store.audioStart },
         // Its client learns of the end at once, and may open the next session.
         finish: async (outcome, signal) => {
@@ -331,7 +324,12 @@ export class ActiveSessions {
     const channels = Array.from({ length: params.channels }, (_, i) => i)
     const folder = this.#sessionStores.folderOf(id)
     return {
-      ...{ id, account, createdAt, params, engine, speech },
+      id,
+      account,
+      createdAt,
+      params,
+      engine,
+      speech,
       services: services && createSessionServices(services, serviceSession),
       channelPaths: channels.map((channel) => join(folder, `channel-${channel}`)),
       onResultDelivered: () => void onResultDelivered?.({ id, account }),

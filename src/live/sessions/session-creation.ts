@@ -73,7 +73,9 @@ export class SessionCreation {
     const maxQueued = config.live.maxPerAccount
     const { maxSecondsPerMonth } = config.jobs
     const creation = await this.#create(session, {
-      ...{ maxQueued, maxSecondsPerMonth, idempotency },
+      maxQueued,
+      maxSecondsPerMonth,
+      idempotency,
     })
     if (creation === 'refused') {
       const retryAfter = admission.secondsUntilCapacity()

@@ -58,7 +58,11 @@ export async function describeCheckpoint(
     foundFiles.set(sha256, path)
   }
   const model: CatalogModel = {
-    ...{ id, kind, engine, languages, license: 'unknown' },
+    id,
+    kind,
+    engine,
+    languages,
+    license: 'unknown',
     memoryBytes: memoryFactor * downloadBytes({ files }) + BUFFER_BYTES,
     summary: '',
     revision: files.map(({ sha256 }) => sha256.slice(0, 8)).join('-'),

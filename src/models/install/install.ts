@@ -160,8 +160,15 @@ async function assembleModel(
   const { id, kind, engine, languages, license, credit, revision, memoryBytes } = model
   const files = await describeFiles(finished, signal)
   const record: StoredRecord = {
-    ...{ id, kind, engine, languages, license, ...(credit !== undefined && { credit }) },
-    ...{ revision, memoryBytes, files },
+    id,
+    kind,
+    engine,
+    languages,
+    license,
+    ...(credit !== undefined && { credit }),
+    revision,
+    memoryBytes,
+    files,
     ...(model.conversion && { conversionVersion: conversionVersions[model.conversion] }),
   }
   await writeFile(join(finished, RECORD_FILE), `${JSON.stringify(record, null, 2)}\n`)

@@ -47,7 +47,10 @@ export async function recordAudit(
   { source, keyId, address, user }: Actor,
 ): Promise<void> {
   const row: AuditRow = {
-    ...{ id: randomUUID(), at: wallNow(), action, source },
+    id: randomUUID(),
+    at: wallNow(),
+    action,
+    source,
     account: account ?? null,
     subject: subject ?? null,
     key_id: keyId ?? null,

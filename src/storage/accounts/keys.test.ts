@@ -27,8 +27,14 @@ test('a key is found by its hash and has the scopes read, write and live by defa
 test('keys are listed by age with all their properties', async (t) => {
   const { db } = await openTestStorage(t)
   const young: StoredKey = {
-    ...{ hash: 'cd34', account: 'other', prefix: 'steno_a', createdAt: 9 },
-    ...{ name: 'night job', scopes: ['read', 'live'], expiresAt: 99, lastUsedAt: null },
+    hash: 'cd34',
+    account: 'other',
+    prefix: 'steno_a',
+    createdAt: 9,
+    name: 'night job',
+    scopes: ['read', 'live'],
+    expiresAt: 99,
+    lastUsedAt: null,
   }
   await insertKey(db, young)
   await insertKey(db, { ...key, hash: 'ef56', prefix: 'steno_z' })

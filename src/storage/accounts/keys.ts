@@ -49,7 +49,10 @@ export async function insertKey(
     await tx.sql
       .insertInto('keys')
       .values({
-        ...{ hash, account, prefix, name },
+        hash,
+        account,
+        prefix,
+        name,
         scopes: scopes.join(),
         created_at: createdAt,
         expires_at: expiresAt,
@@ -178,7 +181,10 @@ export function deleteKey(
 function toStoredKey(row: Selectable<KeyRow>): StoredKey {
   const { hash, account, prefix, name } = row
   return {
-    ...{ hash, account, prefix, name },
+    hash,
+    account,
+    prefix,
+    name,
     scopes: row.scopes.split(',') as Scope[],
     createdAt: row.created_at,
     expiresAt: row.expires_at,

@@ -25,7 +25,8 @@ async function prepare(t: TestContext, { key }: { key?: Uint8Array } = {}) {
   const target = join(await makeFolder(t), 'backup')
   const options = { folder, target, key, keep: 7, atOnce: 1, signal }
   return {
-    ...{ folder, target },
+    folder,
+    target,
     take: (given: Partial<BackupOptions> = {}) => takeBackup({ ...options, ...given }),
     check: (given = key) => checkBackup({ target, key: given, signal }),
     async restore(given: Partial<RestoreOptions> = {}): Promise<string> {

@@ -103,7 +103,9 @@ export function filesOf(
     expected,
   }))
   const shared = objects.map(({ name: id, ...expected }) => ({
-    ...{ name: `${OBJECTS}${id}`, path: backupObjectPath(path, id), expected },
+    name: `${OBJECTS}${id}`,
+    path: backupObjectPath(path, id),
+    expected,
   }))
   return [...ofSnapshot, ...shared]
 }

@@ -169,7 +169,8 @@ async function storeFile(
   }
   const onBytes = () => signal.throwIfAborted()
   const source = measureContent(readLazily(file, size === undefined ? {} : { size }), encryption, {
-    ...{ onBytes, onEnd },
+    onBytes,
+    onEnd,
   })
   await writeAtomically(
     join(unfinished, name),

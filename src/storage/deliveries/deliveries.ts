@@ -209,7 +209,12 @@ export async function insertAttempt(
   await tx.sql
     .insertInto('delivery_attempts')
     .values({
-      ...{ delivery_id: deliveryId, number, at, ms, status, error },
+      delivery_id: deliveryId,
+      number,
+      at,
+      ms,
+      status,
+      error,
       request_headers: JSON.stringify(requestHeaders),
       response_headers: responseHeaders && JSON.stringify(responseHeaders),
       response_body: responseBody,

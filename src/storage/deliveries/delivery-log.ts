@@ -120,7 +120,11 @@ export async function findAttempts(
     .execute()
   for (const row of rows) {
     attempts.get(row.delivery_id)!.push({
-      ...{ number: row.number, at: row.at, ms: row.ms, status: row.status, error: row.error },
+      number: row.number,
+      at: row.at,
+      ms: row.ms,
+      status: row.status,
+      error: row.error,
       requestHeaders: JSON.parse(row.request_headers),
       responseHeaders: row.response_headers === null ? null : JSON.parse(row.response_headers),
       responseBody: row.response_body,

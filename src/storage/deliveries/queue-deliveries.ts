@@ -190,8 +190,14 @@ async function callbackSequence(
   await tx.sql
     .insertInto('endpoints')
     .values({
-      ...{ id: endpointId, account, kind: 'callback', url: origin, source: 'jobs' },
-      ...{ events: null, name: null, created_at: at },
+      id: endpointId,
+      account,
+      kind: 'callback',
+      url: origin,
+      source: 'jobs',
+      events: null,
+      name: null,
+      created_at: at,
     })
     .onConflict((conflict) => conflict.column('id').doNothing())
     .execute()

@@ -5,12 +5,23 @@ import { findAttempts, findDelivery } from './delivery-log.ts'
 import { insertTestDelivery, type TestDelivery } from './test-delivery.ts'
 
 const attempt: TestDelivery['attempt'] = {
-  ...{ at: 1000, ms: 20, status: 204, error: null, requestHeaders: { 'webhook-id': 'trial' } },
-  ...{ responseHeaders: { server: 'x' }, responseBody: '' },
+  at: 1000,
+  ms: 20,
+  status: 204,
+  error: null,
+  requestHeaders: { 'webhook-id': 'trial' },
+  responseHeaders: { server: 'x' },
+  responseBody: '',
 }
 const trial: TestDelivery = {
-  ...{ id: 'trial', account: 'acme', endpointId: 'ep_1', event: 'webhook.test' },
-  ...{ url: 'https://a.example/', body: '{}', attempt, reason: null },
+  id: 'trial',
+  account: 'acme',
+  endpointId: 'ep_1',
+  event: 'webhook.test',
+  url: 'https://a.example/',
+  body: '{}',
+  attempt,
+  reason: null,
 }
 
 test('a test event is logged as an ended delivery without a job', async (t) => {
@@ -20,15 +31,17 @@ test('a test event is logged as an ended delivery without a job', async (t) => {
   const { attempt: _, ...known } = trial
   assert.deepEqual(await findDelivery(db, { id: 'trial', account: 'acme' }), {
     ...known,
-    ...{ jobId: null, seq: 0, kind: 'webhook', method: 'POST', bodyObject: null },
-    ...{
-      state: 'delivered',
-      attemptsSinceQueued: 1,
-      attempts: 1,
-      createdAt: 1000,
-      nextAt: null,
-      endedAt: 1020,
-    },
+    jobId: null,
+    seq: 0,
+    kind: 'webhook',
+    method: 'POST',
+    bodyObject: null,
+    state: 'delivered',
+    attemptsSinceQueued: 1,
+    attempts: 1,
+    createdAt: 1000,
+    nextAt: null,
+    endedAt: 1020,
     leaseEpoch: 0,
   })
   const attempts = await findAttempts(db, ['trial'])

@@ -21,10 +21,24 @@ export async function insertTestDelivery(
     await sql
       .insertInto('deliveries')
       .values({
-        ...{ id, account, job_id: null, endpoint_id: endpointId, seq: 0 },
-        ...{ kind: 'webhook', event, method: 'POST', url, body, body_object: null },
-        ...{ state: reason === null ? 'delivered' : 'failed', reason, tries: 1, attempts: 1 },
-        ...{ created_at: attempt.at, next_at: null, ended_at: attempt.at + attempt.ms },
+        id,
+        account,
+        job_id: null,
+        endpoint_id: endpointId,
+        seq: 0,
+        kind: 'webhook',
+        event,
+        method: 'POST',
+        url,
+        body,
+        body_object: null,
+        state: reason === null ? 'delivered' : 'failed',
+        reason,
+        tries: 1,
+        attempts: 1,
+        created_at: attempt.at,
+        next_at: null,
+        ended_at: attempt.at + attempt.ms,
       })
       .execute()
     await insertAttempt({ sql }, { deliveryId: id, number: 1, attempt })

@@ -42,8 +42,14 @@ export function insertShare(
     await tx.sql
       .insertInto('shares')
       .values({
-        ...{ hash, id, account, job_id: jobId, created_at: createdAt, expires_at: expiresAt },
-        ...{ is_edited: share.isEdited ? 1 : 0, key_name: keyName },
+        hash,
+        id,
+        account,
+        job_id: jobId,
+        created_at: createdAt,
+        expires_at: expiresAt,
+        is_edited: share.isEdited ? 1 : 0,
+        key_name: keyName,
       })
       .execute()
     return 'stored'

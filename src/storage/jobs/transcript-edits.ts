@@ -95,8 +95,14 @@ export function insertTranscriptVersion(
     const { numInsertedOrUpdatedRows } = await tx.sql
       .insertInto('transcript_edits')
       .values({
-        ...{ job_id: jobId, version, account, restored, operations, changes },
-        ...{ created_at: createdAt, key_name: keyName },
+        job_id: jobId,
+        version,
+        account,
+        restored,
+        operations,
+        changes,
+        created_at: createdAt,
+        key_name: keyName,
       })
       .onConflict((conflict) => conflict.doNothing())
       .executeTakeFirstOrThrow()

@@ -35,7 +35,10 @@ async function openNodes(t: TestContext) {
     let taken = 0
     const dbOfNode: Db = { ...db, nodeId }
     const { store, isNew } = await openSharedStore({
-      ...{ db: dbOfNode, jobId, epoch: ++epoch, audioAfter },
+      db: dbOfNode,
+      jobId,
+      epoch: ++epoch,
+      audioAfter,
       writer: writer ?? createBatchWriter(dbOfNode, { intervalMs: 1 }),
       folder: join(folder, nodeId, jobId),
       earlierFolder: earlierFolder ?? join(folder, 'none'),

@@ -107,7 +107,9 @@ test('for any corrections times ascend, words have a duration and no other word 
             assert.deepEqual(
               { ...found, word: bare(found!.word) },
               {
-                ...{ ...word, word: bare(word.word), source: i },
+                ...word,
+                word: bare(word.word),
+                source: i,
               },
             )
           }

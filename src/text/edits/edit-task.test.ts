@@ -206,7 +206,11 @@ test('corrections of a changed transcript are rejected', () => {
   const shown = editTranscript({ result, stored })
   assert.ok('effective' in shown)
   assert.deepEqual(JSON.parse(shown.effective), {
-    ...{ words: [], speakers: [], joined: [], names: [], ignored: true },
+    words: [],
+    speakers: [],
+    joined: [],
+    names: [],
+    ignored: true,
   })
   const more = editTranscript({ result, stored, operations: [] })
   assert.equal('problem' in more && more.problem.code, 'words_changed')

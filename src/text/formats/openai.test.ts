@@ -8,7 +8,12 @@ const word = (text: string, start: number, confidence: number) => {
 const transcript = {
   utterances: [
     {
-      ...{ text: ' Hi Bo.', language: 'de', start: 0, end: 1, confidence: 0.9, channel: 0 },
+      text: ' Hi Bo.',
+      language: 'de',
+      start: 0,
+      end: 1,
+      confidence: 0.9,
+      channel: 0,
       speaker: 27,
       words: [word(' Hi', 0, 1), word(' Bo.', 0.5, 0)],
     },
@@ -17,8 +22,12 @@ const transcript = {
   duration: 1.2,
 }
 const format: OpenAiFormat = {
-  ...{ shape: 'json', task: 'transcribe', words: false, segments: true },
-  ...{ logprobs: false, stream: false },
+  shape: 'json',
+  task: 'transcribe',
+  words: false,
+  segments: true,
+  logprobs: false,
+  stream: false,
 }
 const write = (changed: Partial<OpenAiFormat>) => {
   return JSON.parse(writeOpenAi(transcript, { ...format, ...changed }))

@@ -126,7 +126,8 @@ test('an add-on gets the rounded times of the result, its length and the redacte
   }
   const hidden = [{ type: 'AGE', text: '##', start: 0, end: 1 }]
   const redacting: TranscriptTransform = {
-    ...{ name: 'redact', languages: 'all' },
+    name: 'redact',
+    languages: 'all',
     apply: ({ utterances }) => ({ transcript: { utterances, hidden } }),
   }
   const [late, early] = transcriptOf('en late', 'en early').utterances as [Utterance, Utterance]
@@ -181,8 +182,10 @@ test('sentences are listed twice, and subtitles without an envelope', () => {
 
 test('subtitles end with the recording, also those of a translation', () => {
   const params = {
-    ...{ subtitles: true, subtitles_config: { minimum_duration: 20 } },
-    ...{ translation: true, translation_config: { target_languages: ['fr'] } },
+    subtitles: true,
+    subtitles_config: { minimum_duration: 20 },
+    translation: true,
+    translation_config: { target_languages: ['fr'] },
   }
   const options = { audioDuration: 10, distinctChannels: 1, transcriptionTime: 1, params }
   const text = transcriptOf('en one')

@@ -95,7 +95,8 @@ test('an aborted composition ends at once, and the next one runs', async (t) => 
   const resultBuilder = openResultBuilder(t, { entry })
   const abort = new AbortController()
   const hanging = resultBuilder.build(nothing, resultWith({ steps: ['hang'] }), {
-    ...{ account, signal: abort.signal },
+    account,
+    signal: abort.signal,
   })
   abort.abort(new Error('the server stops'))
   await assert.rejects(hanging, /the server stops/)
@@ -156,8 +157,11 @@ test('errors in the real thread are logged without the transcript, and skipped',
   const { log, lines } = captureLog()
   const resultBuilder = openResultBuilder(t, { log })
   const params = {
-    ...{ custom_spelling: true, custom_spelling_config: { spelling_dictionary: null } },
-    ...{ subtitles: true, subtitles_config: { formats: 'my card' }, sentences: true },
+    custom_spelling: true,
+    custom_spelling_config: { spelling_dictionary: null },
+    subtitles: true,
+    subtitles_config: { formats: 'my card' },
+    sentences: true,
   }
   const words = [{ text: 'Hello.', start: 0, end: 1, confidence: 0.9 }]
   const transcript = { utterances: [{ channel: 0, language: 'en', words }] }

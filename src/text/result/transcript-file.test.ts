@@ -14,7 +14,9 @@ function resultOf(space: '' | ' ') {
     return { ...times, words, text: space + text, language: 'en' }
   })
   const transcription = {
-    ...{ full_transcript: 'Hello there. Good day.', languages: ['en'], utterances },
+    full_transcript: 'Hello there. Good day.',
+    languages: ['en'],
+    utterances,
   }
   return JSON.stringify({ metadata: {}, transcription, messages: ['"x"'] })
 }

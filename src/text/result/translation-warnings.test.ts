@@ -10,7 +10,10 @@ const spoken = [
   say('Wir danken Ihnen sehr.', 'de'),
 ]
 const envelope = (utterances: UtteranceView[]) => ({
-  ...{ success: true, is_empty: false, exec_time: 0, error: null },
+  success: true,
+  is_empty: false,
+  exec_time: 0,
+  error: null,
   results: [{ languages: ['de'], utterances }],
 })
 const warning = 'translation into de: 1 of 3 utterances came back as they were'

@@ -31,8 +31,11 @@ export const moderation: ServiceAddOn = {
   languages: 'all',
   prepare(transcript) {
     return moderatedSentences(transcript).map((sentences) => ({
-      ...{ service: 'language model', model: 'configured', task: 'moderation' },
-      ...{ sentences: sentences.map(({ text }) => text), categories: meanings },
+      service: 'language model',
+      model: 'configured',
+      task: 'moderation',
+      sentences: sentences.map(({ text }) => text),
+      categories: meanings,
     }))
   },
   merge(transcript, _params, responses) {

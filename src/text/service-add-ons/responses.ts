@@ -10,7 +10,8 @@ export function asLlmResponse(response: unknown): LlmResponse {
 }
 
 const noResponse: AddOnError = {
-  ...{ status_code: 502, exception: 'ServiceFailed' },
+  status_code: 502,
+  exception: 'ServiceFailed',
   message: 'the language model gave no answer',
 }
 

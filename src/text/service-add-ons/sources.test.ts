@@ -7,9 +7,13 @@ import { findSources, quotesIn } from './sources.ts'
 function say(...texts: string[]): Transcript {
   let time = 0
   const utterances = texts.map((text, channel) => ({
-    ...{ channel, language: 'en' },
+    channel,
+    language: 'en',
     words: text.split(' ').map((word) => ({
-      ...{ text: ` ${word}`, start: time, end: ++time, confidence: 1 },
+      text: ` ${word}`,
+      start: time,
+      end: ++time,
+      confidence: 1,
     })),
   }))
   return { utterances }

@@ -90,7 +90,9 @@ test('a sentence across utterances is translated as one unless they must match',
   const spoken = [say('I would like', 0), say('two coffees.', 3), say('Thanks.', 4.5)]
   const responses = {
     'I would like two coffees.': 'Je voudrais deux cafés.',
-    ...{ 'I would like': 'Je voudrais', 'two coffees.': 'deux cafés.', 'Thanks.': 'Merci.' },
+    'I would like': 'Je voudrais',
+    'two coffees.': 'deux cafés.',
+    'Thanks.': 'Merci.',
   }
   const joined = translate(spoken, responses, { match_original_utterances: false })
   assert.deepEqual(

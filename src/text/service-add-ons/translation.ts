@@ -164,8 +164,13 @@ function toRequest(
   const { context_adaptation: adapts = true } = config
   const usesContext = adapts && model !== 'base'
   return {
-    ...{ service: 'language model', model: 'configured', task: 'translation' },
-    ...{ target, texts, languages, informal },
+    service: 'language model',
+    model: 'configured',
+    task: 'translation',
+    target,
+    texts,
+    languages,
+    informal,
     context: adapts ? context : '',
     before: usesContext ? before : [],
     ...(needsSpeechTranslation(target, params) && { spoken }),

@@ -63,8 +63,11 @@ test('without a required transform there is no result', () => {
 
 test('redaction runs after all other transforms and before add-ons', () => {
   const { result } = built(say('My name is leena.'), {
-    ...{ pii_redaction: true, custom_spelling: true, named_entity_recognition: true },
-    ...{ name_consistency: true, sentences: true },
+    pii_redaction: true,
+    custom_spelling: true,
+    named_entity_recognition: true,
+    name_consistency: true,
+    sentences: true,
     custom_spelling_config: { spelling_dictionary: { Lena: ['leena'] } },
   })
   const { transcription, named_entity_recognition } = result as {
@@ -92,8 +95,11 @@ test('name changes are hidden if the transcript is redacted', () => {
 test('number, filler and profanity styles are applied last, also after redaction', () => {
   const transcript = say('um Anna paid twenty five damn dollars')
   const params = {
-    ...{ pii_redaction: true, pii_redaction_config: { entity_types: 'NAME' } },
-    ...{ number_formatting: true, filler_removal: true, profanity_filter: true },
+    pii_redaction: true,
+    pii_redaction_config: { entity_types: 'NAME' },
+    number_formatting: true,
+    filler_removal: true,
+    profanity_filter: true,
   }
   const { transcription } = built(transcript, params).result as {
     transcription: { full_transcript: string }

@@ -59,11 +59,10 @@ for (const create of [
 
 test("text warnings are included in the result's metadata, also of failed steps", () => {
   const params = {
-    ...{
-      custom_spelling: true,
-      custom_spelling_config: { spelling_dictionary: { ['x'.repeat(501)]: ['a'] } },
-    },
-    ...{ subtitles: true, custom_vocabulary: true },
+    custom_spelling: true,
+    custom_spelling_config: { spelling_dictionary: { ['x'.repeat(501)]: ['a'] } },
+    subtitles: true,
+    custom_vocabulary: true,
   }
   const options = { audioDuration: 1, distinctChannels: 1, transcriptionTime: 1, params }
   const why = (message: string) => ({ status_code: 504, exception: 'AddonTimeout', message })

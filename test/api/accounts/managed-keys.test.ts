@@ -39,8 +39,13 @@ test('the API creates, shows once, lists and revokes a key, with an audit log', 
   assert.deepEqual([status, headers.get('cache-control')], [201, 'no-store'])
   const { key, ...view } = body
   assert.deepEqual(view, {
-    ...{ id: key.slice(0, 14), account: 'ann', name: 'Büro 2', scopes: ['read', 'write'] },
-    ...{ created_at: view.created_at, expires_at: view.expires_at, last_used_at: null },
+    id: key.slice(0, 14),
+    account: 'ann',
+    name: 'Büro 2',
+    scopes: ['read', 'write'],
+    created_at: view.created_at,
+    expires_at: view.expires_at,
+    last_used_at: null,
     is_own: false,
   })
   const lasts = Date.parse(view.expires_at!) - Date.parse(view.created_at)

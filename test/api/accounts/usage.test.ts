@@ -74,7 +74,10 @@ test('usage is reported by day, key and kind, including deleted jobs', async () 
   const { status, body } = await usage('by=day,key,kind')
   assert.equal(status, 200)
   const sums = {
-    ...{ jobs: 1, failed_jobs: 0, audio_duration: 5, billing_time: 5 },
+    jobs: 1,
+    failed_jobs: 0,
+    audio_duration: 5,
+    billing_time: 5,
     add_ons: { subtitles: 1, summarization: 1 },
     usage: { requests: 1, prompt_tokens: 100, completion_tokens: 10 },
   }

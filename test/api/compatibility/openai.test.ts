@@ -211,7 +211,9 @@ test('a client that disconnects before the response cancels its job', async (t) 
   const form = new FormData()
   form.set('file', new Blob([createToneWav(2)]), 'talk.wav')
   const asked = fetch(`${slow.url}/v1/audio/transcriptions`, {
-    ...{ method: 'POST', body: form, signal: leave.signal },
+    method: 'POST',
+    body: form,
+    signal: leave.signal,
     headers: { authorization: `Bearer ${slow.key}` },
   })
   await begun.promise

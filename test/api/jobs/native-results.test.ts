@@ -15,7 +15,9 @@ test('native results return sentiment as an array and sentences with words', asy
   try {
     const json = {
       audio_url: await upload(server, createToneWav(2)),
-      ...{ sentences: true, sentiment_analysis: true, moderation: true },
+      sentences: true,
+      sentiment_analysis: true,
+      moderation: true,
     }
     const { body } = await call<{ id: string }>(server, '/v2/pre-recorded', { json })
     await server.app.jobs.idle()

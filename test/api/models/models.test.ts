@@ -24,8 +24,14 @@ type List = { items: Model[] }
 
 const content = Buffer.from('weights')
 const model: CatalogModel = {
-  ...{ id: 'own', kind: 'recognition', engine: 'parakeet', languages: ['de'] },
-  ...{ license: 'MIT', memoryBytes: 100, summary: 'for tests', revision: 'r1' },
+  id: 'own',
+  kind: 'recognition',
+  engine: 'parakeet',
+  languages: ['de'],
+  license: 'MIT',
+  memoryBytes: 100,
+  summary: 'for tests',
+  revision: 'r1',
   files: [
     {
       url: 'https://example.test/weights.onnx',

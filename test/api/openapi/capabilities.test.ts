@@ -104,7 +104,8 @@ test('/v1/models lists model names in the OpenAI format', async () => {
 test('capabilities report the configured limits', () => {
   const { storage, media } = server.app.config
   assert.deepEqual(reported.limits, {
-    ...{ max_file_bytes: storage.maxFileBytes, max_audio_seconds: media.maxAudio },
+    max_file_bytes: storage.maxFileBytes,
+    max_audio_seconds: media.maxAudio,
   })
 })
 

@@ -88,8 +88,11 @@ test('x-steno-warning names ignored fields and options without effect', async ()
   const warning = 'ignored: subtitles_config.formates, diarisation'
   assert.equal(await warningOf({ audio_url, ...mistyped }), warning)
   const legacy = {
-    ...{ diarization_enhanced: true, diarization_config: { enhanced: true } },
-    ...{ context_prompt: 'a call', audio_enhancer: false, chapterization_config: null },
+    diarization_enhanced: true,
+    diarization_config: { enhanced: true },
+    context_prompt: 'a call',
+    audio_enhancer: false,
+    chapterization_config: null,
   }
   const unused = 'ignored: diarization_config.enhanced, diarization_enhanced, context_prompt'
   assert.equal(await warningOf({ audio_url, ...legacy }), unused)

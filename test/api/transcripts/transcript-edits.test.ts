@@ -25,7 +25,9 @@ const spoken = [
 ]
 const fix = {
   op: 'replace_words',
-  ...{ utterance: 0, expected: 'we sale the bred', text: 'We sell the bread.' },
+  utterance: 0,
+  expected: 'we sale the bred',
+  text: 'We sell the bread.',
 }
 
 async function open(kind: 'pre-recorded' | 'live' = 'pre-recorded') {
@@ -64,11 +66,22 @@ test('corrections apply to every format, and the job result is unchanged', async
   const json = (await text('?format=json&words=true')) as unknown as { utterances: object[] }
   const { words: _words, ...first } = json.utterances[0] as { words: object[] }
   assert.deepEqual(_words[1], {
-    ...{ word: ' sell', start: 0.5, end: 0.9, confidence: 1, source: 1, edited: true },
+    word: ' sell',
+    start: 0.5,
+    end: 0.9,
+    confidence: 1,
+    source: 1,
+    edited: true,
   })
   assert.deepEqual(first, {
-    ...{ start: 0, end: 1.9, confidence: 0.875, channel: 0, speaker: 0, speaker_name: 'Ann' },
-    ...{ language: 'en', text: 'We sell the bread.' },
+    start: 0,
+    end: 1.9,
+    confidence: 0.875,
+    channel: 0,
+    speaker: 0,
+    speaker_name: 'Ann',
+    language: 'en',
+    text: 'We sell the bread.',
     source: { utterance: 0, from: 0, to: 4 },
   })
   assert.equal(await text('?format=srt&edited=false'), asMade)
@@ -78,7 +91,8 @@ test('corrections apply to every format, and the job result is unchanged', async
 test('versions are listed and restored, and created only from the current one', async () => {
   const { patch, read, text } = await open('live')
   assert.deepEqual(await read(), {
-    ...{ version: 0, versions: [] },
+    version: 0,
+    versions: [],
     edits: { words: [], speakers: [], joined: [], names: [], ignored: false },
   })
   await patch(0, fix)

@@ -29,10 +29,18 @@ function respond(one: ChatCall): string {
 }
 
 const everything = {
-  ...{ pii_redaction: true, pii_redaction_config: { entity_types: ['NAME', 'PHONE_NUMBER'] } },
-  ...{ diarization: true, sentences: true, subtitles: true, display_mode: true },
-  ...{ named_entity_recognition: true, sentiment_analysis: true, name_consistency: true },
-  ...{ summarization: true, chapters: true, moderation: true },
+  pii_redaction: true,
+  pii_redaction_config: { entity_types: ['NAME', 'PHONE_NUMBER'] },
+  diarization: true,
+  sentences: true,
+  subtitles: true,
+  display_mode: true,
+  named_entity_recognition: true,
+  sentiment_analysis: true,
+  name_consistency: true,
+  summarization: true,
+  chapters: true,
+  moderation: true,
   translation: true,
   translation_config: { target_languages: ['de', 'en'], model: 'enhanced', context: 'A call.' },
   audio_to_llm: true,
@@ -60,7 +68,9 @@ async function start(t: TestContext) {
 test('only redacted text is sent to the model and the callback', async (t) => {
   const { server, provider, receiver, toProvider, toReceiver } = await start(t)
   const json = {
-    ...{ audio_url: await upload(server, createToneWav(12)), ...everything, callback: true },
+    audio_url: await upload(server, createToneWav(12)),
+    ...everything,
+    callback: true,
     callback_config: { url: toReceiver.through(`${receiver.url}/done`) },
   }
   const { body } = await call<{ id: string }>(server, '/v2/pre-recorded', { json })

@@ -29,15 +29,19 @@ const SECRETS = [
 
 /** Everything that can be asked for beside. */
 const everything = {
-  ...{ sentences: true, subtitles: true, summarization: true, named_entity_recognition: true },
-  ...{
-    sentiment_analysis: true,
-    moderation: true,
-    display_mode: true,
-    chapters: true,
-    name_consistency: true,
-  },
-  ...{ punctuation_enhanced: true, translation: true, diarization: true, audio_to_llm: true },
+  sentences: true,
+  subtitles: true,
+  summarization: true,
+  named_entity_recognition: true,
+  sentiment_analysis: true,
+  moderation: true,
+  display_mode: true,
+  chapters: true,
+  name_consistency: true,
+  punctuation_enhanced: true,
+  translation: true,
+  diarization: true,
+  audio_to_llm: true,
   translation_config: { target_languages: ['fr'] },
   audio_to_llm_config: { prompts: ['Who called?'] },
   subtitles_config: { formats: ['srt', 'vtt'] },

@@ -262,8 +262,10 @@ test('only redacted text leaves the server, and markers are kept', async (t) => 
   const { provider, transcribe } = await start(t)
   const { result } = await transcribe({
     ...everything,
-    ...{ translation: true, translation_config: { target_languages: ['fr'] } },
-    ...{ pii_redaction: true, pii_redaction_config: { entity_types: ['NAME'] } },
+    translation: true,
+    translation_config: { target_languages: ['fr'] },
+    pii_redaction: true,
+    pii_redaction_config: { entity_types: ['NAME'] },
   })
   assert.ok(provider.calls.length >= 5)
   assert.ok(!JSON.stringify(provider.calls).includes('Lena'))
@@ -277,7 +279,8 @@ test('a failed prompt or target fails alone, and all of them fail the add-on', a
   })
   const { result } = await transcribe({
     ...everything,
-    ...{ translation: true, translation_config: { target_languages: ['fr', 'de'] } },
+    translation: true,
+    translation_config: { target_languages: ['fr', 'de'] },
   })
   const [first, second] = result.audio_to_llm.results!
   assert.equal(first!.success, true)

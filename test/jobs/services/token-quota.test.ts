@@ -25,7 +25,8 @@ async function start(t: TestContext) {
   const server = await startServer({
     speech: createFakeSpeechEngine('hello world'),
     env: {
-      ...{ STENO_LLM_URL: provider.url, STENO_LLM_MODEL: 'tiny' },
+      STENO_LLM_URL: provider.url,
+      STENO_LLM_MODEL: 'tiny',
       STENO_ACCOUNT_MAX_TOKENS_PER_MONTH: String(LIMIT),
     },
   })

@@ -39,7 +39,9 @@ async function start(
   t.after(() => server.close())
   async function transcribe(targets: string[], fields: object = {}) {
     const json = {
-      ...{ audio_url: await upload(server, createToneWav(4)), translation: true, ...fields },
+      audio_url: await upload(server, createToneWav(4)),
+      translation: true,
+      ...fields,
       translation_config: { target_languages: targets },
     }
     const { body } = await call<{ id: string }>(server, '/v2/pre-recorded', { json })
@@ -72,7 +74,9 @@ test('unavailable targets report what they need, alone or for the add-on', async
   assert.deepEqual(again.body.results, both.translation.results)
 
   const { translation, audio_to_llm, summarization } = await transcribe(['fr'], {
-    ...{ audio_to_llm: true, audio_to_llm_config: { prompts: ['Who?'] }, summarization: true },
+    audio_to_llm: true,
+    audio_to_llm_config: { prompts: ['Who?'] },
+    summarization: true,
   })
   for (const { success, is_empty, error, results } of [translation, audio_to_llm]) {
     assert.deepEqual([success, is_empty, results], [false, true, null])
@@ -93,7 +97,8 @@ test('Apertium translates its pairs with placeholders kept and is listed', {
   const spoken = 'My dog is here. Lena Smith is happy.'
   const { server, transcribe } = await start(t, spoken, { STENO_APERTIUM: APERTIUM })
   const { translation } = await transcribe(['es', 'de'], {
-    ...{ pii_redaction: true, pii_redaction_config: { entity_types: ['NAME'] } },
+    pii_redaction: true,
+    pii_redaction_config: { entity_types: ['NAME'] },
   })
   const [spanish, german] = translation.results!
   assert.equal(spanish!.error, null)

@@ -36,7 +36,9 @@ async function connect(
   closed.catch(() => {}) // A refused socket fails when it opens.
   await once(socket, 'open')
   return {
-    ...{ socket, events, closed },
+    socket,
+    events,
+    closed,
     send: (event: object) => socket.send(JSON.stringify(event)),
     append(pcm: Buffer) {
       const audio = pcm.toString('base64')

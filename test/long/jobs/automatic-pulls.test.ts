@@ -20,8 +20,14 @@ import { sharedParts } from '../../support/server/shared-parts.ts'
 
 const content = Buffer.from(Uint32Array.from({ length: 100_000 }, (_, i) => i * 2654435761).buffer)
 const model: CatalogModel = {
-  ...{ id: 'german', kind: 'recognition', engine: 'parakeet', languages: ['de'] },
-  ...{ license: 'MIT', memoryBytes: 100, summary: 'for tests', revision: 'r1' },
+  id: 'german',
+  kind: 'recognition',
+  engine: 'parakeet',
+  languages: ['de'],
+  license: 'MIT',
+  memoryBytes: 100,
+  summary: 'for tests',
+  revision: 'r1',
   files: [
     {
       url: 'https://huggingface.co/owner/weights.onnx',
@@ -49,7 +55,8 @@ async function start(t: TestContext, { models, data, mirror }: Folders) {
   const sources = { mirror: mirror.url, hubEndpoint: 'https://huggingface.co', hubToken: undefined }
   const pulls = new PullQueue({
     run: pullIn({ folder: models, sources }, log),
-    ...{ memoryBytes: 1e9, log },
+    memoryBytes: 1e9,
+    log,
     suggest: (languages) => (languages.includes('de') ? model : undefined),
   })
   const settings = { folder: models, pulls, live: { partialInterval: 0.1 } }

@@ -27,13 +27,14 @@ function isThere(name: string): boolean {
 
 function open(t: TestContext, changes: Partial<EmbeddedModelOptions> = {}) {
   const model = createEmbeddedModel({
-    ...{
-      findFile: () => file,
-      missingMessage: 'it is missing',
-      contextTokens: 2048,
-      usesGpu: false,
-    },
-    ...{ timeout: 300, answerTimeout: 600, idleSeconds: 60, env: bareEnvironment() },
+    findFile: () => file,
+    missingMessage: 'it is missing',
+    contextTokens: 2048,
+    usesGpu: false,
+    timeout: 300,
+    answerTimeout: 600,
+    idleSeconds: 60,
+    env: bareEnvironment(),
     ...changes,
   })
   t.after(() => model.close())

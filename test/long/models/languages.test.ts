@@ -253,7 +253,9 @@ test('speech is translated into English by the model of its language', async (t)
   const one: TestModel = { id: 'one', languages: ['de', 'fr'], memoryBytes: 10 }
   const { server } = await start(t, [many, one])
   const { body } = await submit(server, four, {
-    ...{ translation: true, translation_config: { target_languages: ['en'] }, ...switching },
+    translation: true,
+    translation_config: { target_languages: ['en'] },
+    ...switching,
   })
   await server.app.jobs.idle()
   type Translated = { translation: { results: { utterances: { text: string }[] }[] } }

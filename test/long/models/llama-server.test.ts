@@ -22,8 +22,11 @@ let model: ChatModel
 
 function settings(more: Record<string, string> = {}) {
   return readConfig({
-    ...{ STENO_LLM_URL: server.url, STENO_LLM_MODEL: 'small', STENO_LLM_API_KEY: server.apiKey },
-    ...{ STENO_LLM_TIMEOUT_S: '600', STENO_LLM_CONTEXT_TOKENS: `${CONTEXT}` },
+    STENO_LLM_URL: server.url,
+    STENO_LLM_MODEL: 'small',
+    STENO_LLM_API_KEY: server.apiKey,
+    STENO_LLM_TIMEOUT_S: '600',
+    STENO_LLM_CONTEXT_TOKENS: `${CONTEXT}`,
     ...more,
   })
 }

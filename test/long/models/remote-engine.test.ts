@@ -141,8 +141,14 @@ test('capabilities and /v1/models list the remote engine', async (t) => {
     return body.models.installed.find(({ name }) => name === 'remote')
   }
   assert.deepEqual(await entry(), {
-    ...{ name: 'remote', kind: 'recognition', engine: 'remote', languages: ['pl', 'de'] },
-    ...{ license: 'unknown', version: 'large', credit: null, word_times: true },
+    name: 'remote',
+    kind: 'recognition',
+    engine: 'remote',
+    languages: ['pl', 'de'],
+    license: 'unknown',
+    version: 'large',
+    credit: null,
+    word_times: true,
   })
   started.remote.usual = respond({ text: 'dzień dobry' })
   const { result } = await transcribe(started, [{ language: 'en', seconds: 3 }, pause], polish)

@@ -43,7 +43,8 @@ async function upload(server: ChildServer, n: number): Promise<string> {
 async function create(server: ChildServer, address: string, callback: string): Promise<string> {
   const json = {
     audio_url: address,
-    ...{ callback: true, callback_config: { url: `${callback}/callback` } },
+    callback: true,
+    callback_config: { url: `${callback}/callback` },
   }
   for (;;) {
     const { status, body } = await call<{ id: string }>(server, '/v2/pre-recorded', { json })

@@ -41,8 +41,12 @@ test('creating and revoking keys is logged without their secret', async ({ db })
   const { id, at, ...entry } = made!
   assert.ok(id && Math.abs(at - Date.now()) < 60_000)
   assert.deepEqual(entry, {
-    ...{ action: 'key.created', source: 'command', account, subject: 'st_b' },
-    ...{ keyId: null, address: null },
+    action: 'key.created',
+    source: 'command',
+    account,
+    subject: 'st_b',
+    keyId: null,
+    address: null,
     details: { user: 'root', name: 'n', scopes: ['read', 'write', 'live'], expires_at: null },
   })
   const [revoked, ...others] = await list(db, { keyId: 'st_a' })

@@ -70,12 +70,22 @@ test('usage is summed by day, key and kind', async ({ db }) => {
   const one = { jobs: 1, failedJobs: 0, audioSeconds: 1.000001, channelSeconds: 2.000002, llm }
   assert.deepEqual(sums, [
     {
-      ...{ day: DAY, key: null, kind: 'live', ...one, audioSeconds: 4, channelSeconds: 8 },
+      day: DAY,
+      key: null,
+      kind: 'live',
+      ...one,
+      audioSeconds: 4,
+      channelSeconds: 8,
       addOns: { sentiment_analysis: 1 },
     },
     {
-      ...{ day: DAY, key: 'st_a', kind: 'pre-recorded', jobs: 2, failedJobs: 0 },
-      ...{ audioSeconds: 2.000002, channelSeconds: 4.000004 },
+      day: DAY,
+      key: 'st_a',
+      kind: 'pre-recorded',
+      jobs: 2,
+      failedJobs: 0,
+      audioSeconds: 2.000002,
+      channelSeconds: 4.000004,
       addOns: { subtitles: 1, diarization: 1 },
       llm: { requests: 2, prompt_tokens: 40, completion_tokens: 6 },
     },
@@ -136,7 +146,9 @@ test('monthly usage resets after the last day and includes jobs in progress', as
   const now = NOON + 1000
   const resetsAt = Date.UTC(2026, 1)
   assert.deepEqual(await readMonthUsage(db, { account, now }), {
-    ...{ used: 2.000002, inProgress: 0, resetsAt },
+    used: 2.000002,
+    inProgress: 0,
+    resetsAt,
   })
   await begin(db)
   assert.equal((await readMonthUsage(db, { account, now })).inProgress, 1, 'its length')

@@ -139,7 +139,11 @@ export function createBusyAccount(options: BusyAccountOptions): BusyAccount {
   }
 
   return {
-    ...{ wishes, accepted, requested, deleted, clients },
+    wishes,
+    accepted,
+    requested,
+    deleted,
+    clients,
     async act(server) {
       const dice = random()
       if (dice < 0.25) await remove(server)

@@ -96,7 +96,9 @@ export function createFakeLiveEngine(
       const step = fingerprint ? recognized.end - recognized.start : PARTIAL_WORD
       return {
         words: recognized.hasSpeech ? spread(texts, recognized, step) : [],
-        ...{ model, language, draft: [] },
+        model,
+        language,
+        draft: [],
       }
     },
   }

@@ -25,8 +25,14 @@ export async function installTones(models: string, model: TestModel): Promise<vo
   const folder = join(models, 'store', id)
   await mkdir(folder, { recursive: true })
   const record = {
-    ...{ id, languages, engine, memoryBytes, kind: 'recognition', license: 'MIT' },
-    ...{ revision: 'r1', files: {} },
+    id,
+    languages,
+    engine,
+    memoryBytes,
+    kind: 'recognition',
+    license: 'MIT',
+    revision: 'r1',
+    files: {},
   }
   await writeFile(join(folder, 'model.json'), JSON.stringify(record))
 }
@@ -46,7 +52,10 @@ export async function createTonesEngine(
   for (const model of models) await installTones(folder, model)
   const bundled = describeTones(bundledTones)
   const speech = createSpeechEngine({
-    ...{ folder, workers: 1, log: createLog('silent'), describe: describeTones },
+    folder,
+    workers: 1,
+    log: createLog('silent'),
+    describe: describeTones,
     recognizers: { finals: [bundled], partials: [bundled] },
     entry: new URL('./workers/tones-worker.ts', import.meta.url),
     ...options,

@@ -53,9 +53,14 @@ export function describeTones(model: LocalModel): RecognizerInfo {
   const { id, languages, revision, engine, memoryBytes } = model
   const identifiesLanguages = engine === 'whisper'
   return {
-    ...{ id, revision },
+    id,
+    revision,
     capabilities: {
-      ...{ languages, wordTimes: true, maxSeconds: 15, vocabulary: false, identifiesLanguages },
+      languages,
+      wordTimes: true,
+      maxSeconds: 15,
+      vocabulary: false,
+      identifiesLanguages,
       translates: identifiesLanguages,
     },
     estimate: { wer: 0.1 / memoryBytes, realTimeFactor: memoryBytes },
@@ -82,8 +87,10 @@ export function loadTones(model: LocalModel): Recognizer {
     async recognize(segments, { language }) {
       return segments.map((audio) => ({
         words: wordsOf(audio, language),
-        ...{ language: language ?? model.languages[0]!, logProbability: -0.1 },
-        ...{ complete: true, warnings: [] },
+        language: language ?? model.languages[0]!,
+        logProbability: -0.1,
+        complete: true,
+        warnings: [],
       }))
     },
     async recognizePartial(audio, { language }) {
@@ -105,6 +112,10 @@ export function loadTones(model: LocalModel): Recognizer {
 /** The model of every installation: English alone. */
 export const bundledTones: LocalModel = {
   id: 'bundled',
-  ...{ kind: 'recognition', engine: 'moonshine', languages: ['en'] },
-  ...{ revision: '1', memoryBytes: 1, folder: '' },
+  kind: 'recognition',
+  engine: 'moonshine',
+  languages: ['en'],
+  revision: '1',
+  memoryBytes: 1,
+  folder: '',
 }

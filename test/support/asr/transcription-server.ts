@@ -83,7 +83,10 @@ export async function startTranscriptionServer(): Promise<TranscriptionServer> {
   const { port } = server.address() as AddressInfo
   const opened: TranscriptionServer = {
     url: `http://127.0.0.1:${port}/v1`,
-    ...{ seen: [], next: [], usual: respondWithText('hello world'), aborted: 0 },
+    seen: [],
+    next: [],
+    usual: respondWithText('hello world'),
+    aborted: 0,
     async close() {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))

@@ -17,7 +17,9 @@ function createEcho(
     async recognize(segments, { language = languages[0]!, vocabulary }) {
       return segments.map((audio) => ({
         words: [wordOf(`${id} ${language} ${vocabulary}`, audio)],
-        ...{ language, logProbability: -0.1, complete: true },
+        language,
+        logProbability: -0.1,
+        complete: true,
         warnings: vocabulary.length > 0 ? [`${id} ignored the vocabulary`] : [],
       }))
     },

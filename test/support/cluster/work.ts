@@ -96,7 +96,8 @@ export function createWork(
     const params = { ...randomParams(random), ...processing, messages_config: flags }
     const wanted = await transcribeUndisturbed(steady, audio, params)
     const { id, url } = await create<OpenedSession>('/v2/live', 'live', {
-      ...{ ...params, ...audio.params },
+      ...params,
+      ...audio.params,
     })
     const manner = { ...randomClient(random, audio), lostConnections: 0, random }
     const client = startReconnectingClient({ url, stream: streamOf(audio), ...manner })
@@ -137,7 +138,9 @@ export function createWork(
   }
 
   return {
-    ...{ addJob, addSession, finish },
+    addJob,
+    addSession,
+    finish,
     open: () => sessions.filter(({ client }) => client.closes.at(-1)?.code !== 1000),
     leave: () => sessions.forEach(({ client }) => void client.leave()),
   }

@@ -88,7 +88,10 @@ export async function takeAll(db: Db, now = 10_000): Promise<Delivery[]> {
 /** Returns an attempt that began at `at` and was answered with `status`. */
 export function attemptAt(at: number, status: number | null = 200): AttemptRecord {
   return {
-    ...{ at, ms: 5, status, error: status === null ? 'nothing listens at the address' : null },
+    at,
+    ms: 5,
+    status,
+    error: status === null ? 'nothing listens at the address' : null,
     requestHeaders: { 'webhook-timestamp': String(at) },
     responseHeaders: status === null ? null : { server: 'test' },
     responseBody: status === null ? null : 'thanks',

@@ -85,8 +85,13 @@ export async function openUnreliable(options: UnreliableOptions): Promise<Unreli
       foreign.push(`${method} ${path} ${id}: ${error}`)
     }
     const arrival: Arrival = {
-      ...{ id, method, path, body, begun },
-      ...{ taken: undefined, status: undefined },
+      id,
+      method,
+      path,
+      body,
+      begun,
+      taken: undefined,
+      status: undefined,
     }
     arrivals.push(arrival)
     onArrival?.()

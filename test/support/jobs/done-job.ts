@@ -12,16 +12,25 @@ export async function addDoneJob(
   const id = randomUUID()
   const seconds = utterances.at(-1)?.end ?? 0
   const metadata = {
-    ...{ audio_duration: seconds, number_of_distinct_channels: 1, billing_time: seconds },
-    ...{ transcription_time: 1, warnings: [] },
+    audio_duration: seconds,
+    number_of_distinct_channels: 1,
+    billing_time: seconds,
+    transcription_time: 1,
+    warnings: [],
   }
   const full_transcript = utterances.map(({ text }) => text.trim()).join(' ')
   const languages = languagesBySpeech(utterances)
   const result = { metadata, transcription: { full_transcript, languages, utterances } }
   const row = {
-    ...{ id, account: 'test', kind, status: 'done' as const, run_after: 0 },
-    ...{ created_at: Date.now(), completed_at: Date.now() },
-    ...{ post_session_metadata: '{}', result: JSON.stringify(result) },
+    id,
+    account: 'test',
+    kind,
+    status: 'done' as const,
+    run_after: 0,
+    created_at: Date.now(),
+    completed_at: Date.now(),
+    post_session_metadata: '{}',
+    result: JSON.stringify(result),
     ...(fileId && { file_id: fileId, file_duration: seconds, file_channels: 1 }),
   }
   await app.storage.db.sql

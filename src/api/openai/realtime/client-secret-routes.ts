@@ -68,7 +68,9 @@ export function clientSecretRoutes({
     http.post('/v1/realtime/transcription_sessions', older, async (request, reply) => {
       const session = await bodies.read('transcription-session', request)
       const { secret, view } = await createSecret(request, {
-        ...{ session, seconds: OLDER_ROUTE_SECONDS, version: 'beta' },
+        session,
+        seconds: OLDER_ROUTE_SECONDS,
+        version: 'beta',
       })
       reply.header('cache-control', 'no-store')
       return { ...view, client_secret: { value: secret.value, expires_at: inSeconds(secret) } }

@@ -35,8 +35,12 @@ const [MIN_SILENCE_MS, MAX_SILENCE_MS] = [10, 10_000]
 
 /** The default settings. */
 export const defaultSettings: RealtimeSettings = {
-  ...{ format: 'pcm16', model: undefined, language: undefined, prompt: '' },
-  ...{ silenceMs: DEFAULT_SILENCE_MS, logprobs: false },
+  format: 'pcm16',
+  model: undefined,
+  language: undefined,
+  prompt: '',
+  silenceMs: DEFAULT_SILENCE_MS,
+  logprobs: false,
 }
 
 type SessionFields = Record<string, unknown>
@@ -159,19 +163,27 @@ export function describeSession(id: string, settings: RealtimeSettings, version:
   const include = logprobs ? ['item.input_audio_transcription.logprobs'] : null
   if (version === 'beta') {
     return {
-      ...{ id, object: 'realtime.transcription_session' },
-      ...{ input_audio_format: format, input_audio_transcription: transcription },
-      ...{ turn_detection: turnDetection, include },
+      id,
+      object: 'realtime.transcription_session',
+      input_audio_format: format,
+      input_audio_transcription: transcription,
+      turn_detection: turnDetection,
+      include,
     }
   }
   const types = { pcm16: 'audio/pcm', g711_ulaw: 'audio/pcmu', g711_alaw: 'audio/pcma' }
   const input = {
     format: { type: types[format], ...(format === 'pcm16' && { rate: 24_000 }) },
-    ...{ transcription, turn_detection: turnDetection, noise_reduction: null },
+    transcription,
+    turn_detection: turnDetection,
+    noise_reduction: null,
   }
   return {
-    ...{ id, object: 'realtime.transcription_session', type: 'transcription' },
-    ...{ audio: { input }, include },
+    id,
+    object: 'realtime.transcription_session',
+    type: 'transcription',
+    audio: { input },
+    include,
   }
 }
 

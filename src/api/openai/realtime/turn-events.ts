@@ -101,7 +101,9 @@ export class RealtimeTurns {
       ...this.#continue(turn, transcript),
       {
         type: 'conversation.item.input_audio_transcription.completed',
-        ...{ item_id: turn.id, content_index: 0, transcript },
+        item_id: turn.id,
+        content_index: 0,
+        transcript,
         ...(logprobs && { logprobs: toLogprobs([utterance]) }),
         usage: { type: 'duration', seconds: Math.round(seconds * 1000) / 1000 },
       },

@@ -141,7 +141,10 @@ function requireEarlierExpiry(expiresAt: number | null, ownExpiry: number | null
 function toView(key: StoredKey, ownHash: string) {
   const { account, name, createdAt, expiresAt, lastUsedAt } = key
   return {
-    ...{ id: key.prefix, account, name, scopes: [...key.scopes] },
+    id: key.prefix,
+    account,
+    name,
+    scopes: [...key.scopes],
     created_at: toDateTime(createdAt),
     expires_at: expiresAt === null ? null : toDateTime(expiresAt),
     last_used_at: lastUsedAt === null ? null : toDateTime(lastUsedAt),

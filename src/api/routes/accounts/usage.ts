@@ -41,7 +41,9 @@ export function usageRoutes({
       const items = await reportUsage(db, { ...period, by })
       const [total] = await reportUsage(db, { ...period, by: [] })
       return {
-        ...{ from: toDay(from), to: toDay(to), by },
+        from: toDay(from),
+        to: toDay(to),
+        by,
         items: items.map(viewItem),
         total: viewSums(total!),
         quotas: account === undefined ? null : await readQuotas(account),

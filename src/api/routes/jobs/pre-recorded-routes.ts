@@ -21,7 +21,9 @@ const path = '/v2/pre-recorded'
 
 const ProgressQuery = Type.Object({
   wait: Type.Integer({
-    ...{ minimum: 0, maximum: 10, default: 0 },
+    minimum: 0,
+    maximum: 10,
+    default: 0,
     description: 'Seconds to wait for the end of the job before the response',
   }),
 })

@@ -83,7 +83,10 @@ function toView(model: ListedModel, pull: PullState | undefined): StoredModel {
   const { name, kind, engine, languages, license, credit, bytes, memoryBytes, state } = model
   const running = pull && 'progress' in pull ? pull.progress : undefined
   return {
-    ...{ name, kind, bytes, state },
+    name,
+    kind,
+    bytes,
+    state,
     engine: engine ?? null,
     languages: [...languages],
     license: license ?? null,

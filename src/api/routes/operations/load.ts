@@ -34,7 +34,10 @@ function toView(point: LoadPoint) {
   const { at, queued, processing, sessions, deliveries } = point
   return {
     at: toDateTime(at),
-    ...{ queued, processing, sessions, deliveries },
+    queued,
+    processing,
+    sessions,
+    deliveries,
     request_seconds: point.requestSeconds,
     final_seconds: point.finalSeconds,
     failed_requests: point.failedRequests,

@@ -21,7 +21,11 @@ export function nodeRoutes({ storage: { db } }: Pick<App, 'storage'>): FastifyPl
 
 function toView({ id, host, pid, url, version, roles, live, ...node }: Node): NodeView {
   return {
-    ...{ id, host, pid, url, version },
+    id,
+    host,
+    pid,
+    url,
+    version,
     roles: [...roles],
     state: node.isDraining ? 'draining' : 'ready',
     started_at: new Date(node.startedAt).toISOString(),

@@ -63,6 +63,15 @@ function toView({
   } = hit
   return {
     job: { id: jobId, kind, created_at: new Date(createdAt).toISOString(), filename },
-    ...{ start, end, channel, speaker, speaker_name, language, text, highlights, before, after },
+    start,
+    end,
+    channel,
+    speaker,
+    speaker_name,
+    language,
+    text,
+    highlights,
+    before,
+    after,
   }
 }

@@ -111,9 +111,13 @@ function viewRoute({ storage, jobs, findShared }: SharedRouteDeps): FastifyPlugi
       // The name of a file often reveals who speaks.
       const name = isRedacted(job) ? null : (file?.filename ?? null)
       const head = JSON.stringify({
-        ...{ name, kind: job.kind, created_at: toDateTime(job.createdAt) },
-        ...{ audio_duration: file?.duration ?? null, has_audio: await hasAudio(job) },
-        ...{ expires_at: toDateTime(share.expiresAt), is_live: isLive },
+        name,
+        kind: job.kind,
+        created_at: toDateTime(job.createdAt),
+        audio_duration: file?.duration ?? null,
+        has_audio: await hasAudio(job),
+        expires_at: toDateTime(share.expiresAt),
+        is_live: isLive,
       })
       reply.type('application/json; charset=utf-8')
       return reply.send(`${head.slice(0, -1)},"transcript":${transcript}}`)

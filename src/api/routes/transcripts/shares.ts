@@ -75,8 +75,12 @@ export function shareRoutes(
       const secret = randomBytes(32).toString('base64url')
       const createdAt = wallNow()
       const share = {
-        ...{ id: randomUUID(), account, jobId: params.id, isEdited: edited },
-        ...{ createdAt, expiresAt: createdAt + seconds * 1000 },
+        id: randomUUID(),
+        account,
+        jobId: params.id,
+        isEdited: edited,
+        createdAt,
+        expiresAt: createdAt + seconds * 1000,
         keyName: await keyNameOf(db, keyHash),
       }
       const stored = await insertShare(db, { ...share, hash: sha256(secret).toString('hex') })

@@ -20,7 +20,9 @@ import {
 
 const EditsQuery = Type.Object({
   versions: Type.Integer({
-    ...{ minimum: 1, maximum: MAX_EDIT_VERSIONS, default: 100 },
+    minimum: 1,
+    maximum: MAX_EDIT_VERSIONS,
+    default: 100,
     description: 'The number of versions to list, newest first',
   }),
 })

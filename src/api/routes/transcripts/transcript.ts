@@ -26,7 +26,9 @@ const formats = ['txt', 'srt', 'vtt', 'json', 'csv', 'docx'] as const
 
 const TranscriptQuery = Type.Object({
   format: Type.Unsafe<(typeof formats)[number]>({
-    ...{ type: 'string', enum: formats, default: 'txt' },
+    type: 'string',
+    enum: formats,
+    default: 'txt',
   }),
   speakers: Type.Boolean({
     default: true,

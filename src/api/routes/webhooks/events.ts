@@ -84,7 +84,9 @@ export function eventRoutes({
       const readModels = scopes.includes('admin') && createModelEvents(models.pulls)
       const stream = Readable.from(
         writeEvents(db, from, {
-          ...{ account, signal, readModels },
+          account,
+          signal,
+          readModels,
           isAllowed: request.isStillAllowed,
         }),
       )

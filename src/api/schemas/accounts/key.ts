@@ -21,13 +21,16 @@ export const KeyRequest = Type.Object(
       ),
     ),
     scopes: Type.Array(OneOf(...scopes), {
-      ...{ minItems: 1, maxItems: scopes.length, default: [...accountScopes] },
+      minItems: 1,
+      maxItems: scopes.length,
+      default: [...accountScopes],
       description:
         'What it may do; without the scope `admin`, at most what the key of the request may',
     }),
     expires_in_s: Type.Optional(
       Type.Integer({
-        ...{ minimum: 60, maximum: 10 * YEAR_S },
+        minimum: 60,
+        maximum: 10 * YEAR_S,
         description: 'Seconds until it expires; by default it never does',
       }),
     ),

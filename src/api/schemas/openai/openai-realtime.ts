@@ -17,7 +17,9 @@ export const ClientSecretRequest = Type.Object(
       Type.Object({
         anchor: Type.Optional(OneOf('created_at')),
         seconds: Type.Integer({
-          ...{ minimum: MIN_SECONDS, maximum: MAX_SECONDS, default: DEFAULT_SECONDS },
+          minimum: MIN_SECONDS,
+          maximum: MAX_SECONDS,
+          default: DEFAULT_SECONDS,
           description: 'Seconds for which the secret opens sockets',
         }),
       }),

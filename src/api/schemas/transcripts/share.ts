@@ -7,7 +7,9 @@ const DAY_S = 86_400
 export const ShareRequest = Type.Object(
   {
     expires_in_s: Type.Integer({
-      ...{ minimum: 60, maximum: 30 * DAY_S, default: 7 * DAY_S },
+      minimum: 60,
+      maximum: 30 * DAY_S,
+      default: 7 * DAY_S,
       description: 'Seconds until the link ends',
     }),
     edited: Type.Boolean({

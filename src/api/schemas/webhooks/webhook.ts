@@ -14,13 +14,16 @@ export const WebhookRequest = Type.Object(
     url: HttpUrl,
     name: Type.Optional(
       Type.String({
-        ...{ minLength: 1, maxLength: MAX_LABEL_CHARS, format: 'label' },
+        minLength: 1,
+        maxLength: MAX_LABEL_CHARS,
+        format: 'label',
         description: 'Its display name',
       }),
     ),
     events: Type.Optional(
       Type.Array(OneOf(...webhookEvents), {
-        ...{ minItems: 1, maxItems: webhookEvents.length },
+        minItems: 1,
+        maxItems: webhookEvents.length,
         description: 'The events to send; all by default',
       }),
     ),

@@ -34,7 +34,12 @@ const apiKey = 'key-that-nobody-may-see'
 function create(t: { after(f: () => unknown): void }, change: Partial<RemoteOptions> = {}) {
   const remote = createRemoteRecognizer({
     client: createServiceClient({ url: server.url, apiKey, pauseMs: 1 }),
-    ...{ model: 'whisper-1', languages: [], timeout: 5, concurrency: 2, preferredBy: [], apiKey },
+    model: 'whisper-1',
+    languages: [],
+    timeout: 5,
+    concurrency: 2,
+    preferredBy: [],
+    apiKey,
     ...change,
   })
   t.after(() => remote.close())
@@ -67,7 +72,9 @@ test('each segment is sent as one request, with times relative to the recording'
   assert.equal(sent.audio.length, 44 + 32_000)
   assert.equal(sent.path, '/v1/audio/transcriptions')
   assert.deepEqual(sent.fields, {
-    ...{ model: 'whisper-1', language: 'en', prompt: 'Ada, Turing' },
+    model: 'whisper-1',
+    language: 'en',
+    prompt: 'Ada, Turing',
     response_format: 'verbose_json',
     'timestamp_granularities[]': ['word', 'segment'],
   })

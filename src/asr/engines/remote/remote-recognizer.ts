@@ -121,17 +121,7 @@ export function createRemoteRecognizer(options: RemoteOptions): RemoteRecognizer
   }
 
   return {
-    describe() {
-      return {
-        ...{ id: REMOTE, revision: options.model, preferredBy: options.preferredBy },
-        capabilities: {
-          ...{ languages, wordTimes: features.wordTimes ?? true, maxSeconds: MAX_SECONDS },
-          ...{ vocabulary: true, identifiesLanguages: features.languages ?? true },
-        },
-        // An operator who configures a server expects its use.
-        estimate: { wer: 0, realTimeFactor: 0 },
-      }
-    },
+    describe: () => describeServer(options, languages, features),
     recognize({ segments, path, ...settings }, call) {
       return Promise.all(
         segments.map(async (segment) => {
@@ -160,6 +150,28 @@ export function createRemoteRecognizer(options: RemoteOptions): RemoteRecognizer
       )
     },
     close: () => options.client.close(),
+  }
+}
+
+/** Describes the recognizer by what the server has shown of itself so far. */
+function describeServer(
+  { model, preferredBy }: RemoteOptions,
+  languages: readonly string[],
+  features: ServerFeatures,
+): ReturnType<RemoteRecognizer['describe']> {
+  return {
+    id: REMOTE,
+    revision: model,
+    preferredBy,
+    capabilities: {
+      languages,
+      wordTimes: features.wordTimes ?? true,
+      maxSeconds: MAX_SECONDS,
+      vocabulary: true,
+      identifiesLanguages: features.languages ?? true,
+    },
+    // An operator who configures a server expects its use.
+    estimate: { wer: 0, realTimeFactor: 0 },
   }
 }
 

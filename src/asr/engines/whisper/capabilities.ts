@@ -18,7 +18,10 @@ export function describeWhisper({
     id,
     revision,
     capabilities: {
-      ...{ languages, wordTimes: true, maxSeconds: 30, vocabulary: true },
+      languages,
+      wordTimes: true,
+      maxSeconds: 30,
+      vocabulary: true,
       identifiesLanguages: isMultilingual,
       translates: isMultilingual && !TRANSCRIBES_ONLY.test(id),
     },

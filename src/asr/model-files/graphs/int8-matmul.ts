@@ -62,7 +62,9 @@ export function joinColumns(matrices: readonly Int8Matrix[], name: string): Int8
     bytes: { ...bytes, name: `${name}.bytes`, dims: [inner, outer], raw_data },
     scale: floatTensor(`${name}.scale`, scales),
     zeroPoint: {
-      ...{ name: `${name}.zero`, dims: [outer], data_type: zeroPoint.data_type },
+      name: `${name}.zero`,
+      dims: [outer],
+      data_type: zeroPoint.data_type,
       raw_data: Uint8Array.from(zeros),
     },
   }

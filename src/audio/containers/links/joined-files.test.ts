@@ -42,8 +42,10 @@ test('joined files of formats with a stated size are read one after the other', 
   const path = join(folder, 'joined')
   const encoded = (extension: string) => readFileSync(fixture(`encodings/speech.${extension}`))
   const files = {
-    ...{ aiff: [encoded('aiff'), encoded('aiff')], w64: [encoded('w64'), encoded('w64')] },
-    ...{ wv: [encoded('wv'), encoded('wv')], caf: [cafFile(), cafFile()] },
+    aiff: [encoded('aiff'), encoded('aiff')],
+    w64: [encoded('w64'), encoded('w64')],
+    wv: [encoded('wv'), encoded('wv')],
+    caf: [cafFile(), cafFile()],
     au: [auFile(16_000), auFile(32_000), auFile(16_000)],
   }
   for (const [format, parts] of Object.entries(files)) {

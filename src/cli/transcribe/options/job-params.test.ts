@@ -56,7 +56,9 @@ test('subtitles are requested by list, by format or both, without duplicates', a
   assert.deepEqual(readSubtitleFormats(['vtt, srt,vtt']), ['vtt', 'srt'])
   assert.deepEqual(readSubtitleFormats(['vtt', 'srt', 'vtt']), ['vtt', 'srt'])
   assert.deepEqual(await config('vtt', 'txt'), {
-    ...{ formats: ['vtt'], style: 'default', speakers: true },
+    formats: ['vtt'],
+    style: 'default',
+    speakers: true,
   })
   assert.deepEqual(await config('vtt', 'srt', 'compliance'), {
     formats: ['srt', 'vtt'],
@@ -72,8 +74,10 @@ test('subtitles are requested by list, by format or both, without duplicates', a
 test('options set the style of numbers, fillers and profanity', async () => {
   const values = { numbers: 'digits', 'no-fillers': true, 'mask-profanity': true }
   assert.deepEqual(await readJobParams(values, txt), {
-    ...{ number_formatting: true, number_formatting_config: { style: 'digits' } },
-    ...{ filler_removal: true, profanity_filter: true },
+    number_formatting: true,
+    number_formatting_config: { style: 'digits' },
+    filler_removal: true,
+    profanity_filter: true,
   })
   await assert.rejects(readJobParams({ numbers: 'roman' }, txt), /--numbers must be one of: digits/)
 })

@@ -74,7 +74,9 @@ export async function readTranscribeOptions(args: readonly string[]): Promise<Tr
   const outputs = planOutputs(recordings, { output: values.output, format })
   const requested = readSubtitleFormats(values.subtitles)
   const sideFiles = planSideFiles(recordings, {
-    ...{ outputs, formats: requested, languages: readTargets(values.translate) },
+    outputs,
+    formats: requested,
+    languages: readTargets(values.translate),
     translated: subtitleFormats.filter((name) => {
       return requested.includes(name) || (name === format && outputs[0] !== undefined)
     }),

@@ -11,8 +11,13 @@ function open(
   limits: { timeout: number; answerTimeout: number; cancelSeconds?: number },
 ) {
   const model = createEmbeddedModel({
-    ...{ findFile: () => 'model.gguf', missingMessage: '', contextTokens: 2048, usesGpu: false },
-    ...{ idleSeconds: 60, ...limits, env: { ...bareEnvironment(), ...fakeLlamaEnvironment } },
+    findFile: () => 'model.gguf',
+    missingMessage: '',
+    contextTokens: 2048,
+    usesGpu: false,
+    idleSeconds: 60,
+    ...limits,
+    env: { ...bareEnvironment(), ...fakeLlamaEnvironment },
   })
   t.after(() => model.close())
   return (user: string, signal = new AbortController().signal, more: Partial<ChatRequest> = {}) => {

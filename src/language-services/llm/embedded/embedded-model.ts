@@ -60,7 +60,8 @@ export function createEmbeddedModel(options: EmbeddedModelOptions): ChatModel {
     const task = toTask(request, { id: requestId, model: { file, contextTokens, usesGpu } })
     const endsAt = performance.now() + answerTimeout * 1000
     const outcome = await worker.run<LlamaResponse>(task, {
-      ...{ timeout: Math.min(timeout, answerTimeout), signal },
+      timeout: Math.min(timeout, answerTimeout),
+      signal,
       cancel: { message: { cancels: requestId } satisfies LlamaCancel, timeout: cancelSeconds },
       receive(message) {
         if (message.id !== requestId) return undefined
@@ -119,7 +120,11 @@ function toTask(
   { id, model }: Pick<LlamaTask, 'id' | 'model'>,
 ): LlamaTask {
   return {
-    ...{ id, model, system, user, cacheKey },
+    id,
+    model,
+    system,
+    user,
+    cacheKey,
     schema: schema?.schema,
     maxTokens: schema ? maxTokens : Math.min(maxTokens, MAX_TEXT_TOKENS),
   }

@@ -46,7 +46,10 @@ async function load({ file, contextTokens, usesGpu }: LlamaTask['model']) {
   const { getLlama, LlamaChatSession } = await importLibrary()
   const llama = await getLlama({
     gpu: usesGpu ? 'auto' : false,
-    ...{ build: 'never', skipDownload: true, progressLogs: false, logLevel: 'error' },
+    build: 'never',
+    skipDownload: true,
+    progressLogs: false,
+    logLevel: 'error',
     // The other cores are for recognition.
     maxThreads: Math.max(1, Math.floor(availableParallelism() / 2)),
   })
@@ -95,14 +98,19 @@ async function respond({
       if (kept !== undefined) canceling.abort(new Error('it repeats itself'))
     }
     const options = {
-      ...{ maxTokens, temperature: 0, onTextChunk, ...(grammar && { grammar }) },
-      ...{ signal: canceling.signal, stopOnAbortSignal: true },
+      maxTokens,
+      temperature: 0,
+      onTextChunk,
+      ...(grammar && { grammar }),
+      signal: canceling.signal,
+      stopOnAbortSignal: true,
     }
     const { responseText, stopReason } = await session.promptWithMeta(user, options)
     const used = sequence.tokenMeter.diff(before)
     const { usedInputTokens, usedOutputTokens: completionTokens } = used
     return {
-      ...{ id, text: kept ?? responseText },
+      id,
+      text: kept ?? responseText,
       isCut: kept !== undefined || stopReason === 'maxTokens',
       // Cached tokens count as well, as they do with other providers.
       promptTokens: Math.max(usedInputTokens, sequence.nextTokenIndex - completionTokens),

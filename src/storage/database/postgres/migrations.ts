@@ -125,11 +125,13 @@ const transcriptEdits = [
   )`,
   ...byteTrigger('bytes_of_new_edits', {
     event: 'insert on transcript_edits',
-    ...{ account: 'new.account', bytes: 'octet_length(new.changes)' },
+    account: 'new.account',
+    bytes: 'octet_length(new.changes)',
   }),
   ...byteTrigger('bytes_of_old_edits', {
     event: 'delete on transcript_edits',
-    ...{ account: 'old.account', bytes: '-octet_length(old.changes)' },
+    account: 'old.account',
+    bytes: '-octet_length(old.changes)',
   }),
   `create table shares (
     hash ${TEXT} primary key,

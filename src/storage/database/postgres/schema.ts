@@ -128,20 +128,29 @@ const jobs = [
   `create view account_bytes as
     select account, cast(sum(bytes) as bigint) as bytes from account_byte_changes group by account`,
   ...byteTrigger('bytes_of_new_file', {
-    ...{ event: 'insert on files', account: 'new.account', bytes: 'new.size' },
+    event: 'insert on files',
+    account: 'new.account',
+    bytes: 'new.size',
   }),
   ...byteTrigger('bytes_of_old_file', {
-    ...{ event: 'delete on files', account: 'old.account', bytes: '-old.size' },
+    event: 'delete on files',
+    account: 'old.account',
+    bytes: '-old.size',
   }),
   ...byteTrigger('bytes_of_new_job', {
-    ...{ event: 'insert on jobs', account: 'new.account', bytes: jobBytes('new') },
+    event: 'insert on jobs',
+    account: 'new.account',
+    bytes: jobBytes('new'),
   }),
   ...byteTrigger('bytes_of_old_job', {
-    ...{ event: 'delete on jobs', account: 'old.account', bytes: `-(${jobBytes('old')})` },
+    event: 'delete on jobs',
+    account: 'old.account',
+    bytes: `-(${jobBytes('old')})`,
   }),
   ...byteTrigger('bytes_of_job', {
     event: `update of ${TEXTS.join()}, result_size, redacted_size on jobs`,
-    ...{ account: 'new.account', bytes: `${jobBytes('new')} - (${jobBytes('old')})` },
+    account: 'new.account',
+    bytes: `${jobBytes('new')} - (${jobBytes('old')})`,
   }),
 ]
 

@@ -16,8 +16,12 @@ import {
 import { addSecret, signingSecrets } from './signing-secrets.ts'
 
 const webhook: NewWebhook = {
-  ...{ account: 'acme', url: 'https://a.example/hook', events: null },
-  ...{ source: 'cli', name: null, createdAt: 7 },
+  account: 'acme',
+  url: 'https://a.example/hook',
+  events: null,
+  source: 'cli',
+  name: null,
+  createdAt: 7,
 }
 const job = { id: 'job', account: 'acme' }
 

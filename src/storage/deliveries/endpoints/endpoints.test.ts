@@ -14,13 +14,20 @@ import {
 } from './endpoints.ts'
 
 const webhook: NewWebhook = {
-  ...{ account: 'acme', url: 'https://a.example/hook', events: null },
-  ...{ source: 'cli', name: null, createdAt: 7 },
+  account: 'acme',
+  url: 'https://a.example/hook',
+  events: null,
+  source: 'cli',
+  name: null,
+  createdAt: 7,
 }
 
 const healthy = {
-  ...{ failingSince: null, lastFailure: null, lastSuccessAt: null },
-  ...{ disabledAt: null, disabledReason: null },
+  failingSince: null,
+  lastFailure: null,
+  lastSuccessAt: null,
+  disabledAt: null,
+  disabledReason: null,
 }
 
 async function idsOf(db: Db, options?: { account?: string }): Promise<string[]> {

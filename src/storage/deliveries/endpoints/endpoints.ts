@@ -52,8 +52,14 @@ export async function insertMissingWebhook(
   const { numInsertedOrUpdatedRows = 0n } = await db.sql
     .insertInto('endpoints')
     .values({
-      ...{ id, account, kind: 'webhook', url: href, source, name },
-      ...{ events: events?.join() ?? null, created_at: createdAt },
+      id,
+      account,
+      kind: 'webhook',
+      url: href,
+      source,
+      name,
+      events: events?.join() ?? null,
+      created_at: createdAt,
     })
     .onConflict((conflict) => conflict.column('id').doNothing())
     .executeTakeFirst()
@@ -133,7 +139,12 @@ export async function disableEndpoint(
 export function toEndpoint(row: Selectable<EndpointRow>): Endpoint {
   const { id, account, kind, url, source, name } = row
   return {
-    ...{ id, account, kind, url, source, name },
+    id,
+    account,
+    kind,
+    url,
+    source,
+    name,
     events: row.events === null ? null : (row.events.split(',') as WebhookEvent[]),
     createdAt: row.created_at,
     failingSince: row.failing_since,

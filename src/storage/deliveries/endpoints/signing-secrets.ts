@@ -110,8 +110,12 @@ async function insertSecret(
   await db.sql
     .insertInto('signing_secrets')
     .values({
-      ...{ id: randomUUID(), account, endpoint_id: endpointId },
-      ...{ secret, created_at, expires_at },
+      id: randomUUID(),
+      account,
+      endpoint_id: endpointId,
+      secret,
+      created_at,
+      expires_at,
     })
     .execute()
 }

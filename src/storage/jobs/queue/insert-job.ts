@@ -77,7 +77,10 @@ export type QueueLimit = { maxQueued: number }
 export async function insertJob(tx: Db, job: NewJob, { maxQueued }: QueueLimit): Promise<boolean> {
   const { id, account, createdAt, kind = 'pre-recorded' } = job
   const values = {
-    ...{ id, account, createdAt, maxQueued },
+    id,
+    account,
+    createdAt,
+    maxQueued,
     runAfter: job.kind === 'live' ? createdAt : job.runAfter,
     params: job.paramsText ?? JSON.stringify(job.params),
     metadata: job.customMetadata && JSON.stringify(job.customMetadata),

@@ -30,7 +30,8 @@ export function openOrphans(folder: string, objects: ObjectStore): Orphans {
   const { orphans: stored } = objects
   if (!stored) return local
   return {
-    ...{ ...local, ...stored },
+    ...local,
+    ...stored,
     async deleteBefore(moment, options) {
       const deleted = await local.deleteBefore(moment, options)
       return deleted + (await stored.deleteBefore(moment, options))

@@ -70,7 +70,9 @@ export async function createS3(
     { step: 'initialize', name: 'inTime' },
   )
   return {
-    ...{ client, commands, bucket },
+    client,
+    commands,
+    bucket,
     prefix: prefix === '' ? '' : `${prefix}/`,
     encryption: {
       ...(encryption && { ServerSideEncryption: encryption }),

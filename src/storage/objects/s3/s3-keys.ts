@@ -56,7 +56,9 @@ export async function* listObjectKeys(
   let token: string | undefined
   do {
     const command = new commands.ListObjectsV2Command({
-      ...{ Bucket: bucket, Prefix: start, MaxKeys: 2 * LIST_SIZE },
+      Bucket: bucket,
+      Prefix: start,
+      MaxKeys: 2 * LIST_SIZE,
       ...(token && { ContinuationToken: token }),
     })
     const { Contents = [], NextContinuationToken } = await client.send(command).catch(throwS3Error)

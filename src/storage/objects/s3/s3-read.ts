@@ -58,7 +58,8 @@ async function requestObject(
   { key, range, etag }: { key: string; range: ReadRange; etag?: string | undefined },
 ): Promise<GetObjectResult> {
   const get = new commands.GetObjectCommand({
-    ...{ Bucket: bucket, Key: key },
+    Bucket: bucket,
+    Key: key,
     ...(range && { Range: `bytes=${range.start}-${range.end}` }),
     ...(etag && { IfMatch: etag }),
   })

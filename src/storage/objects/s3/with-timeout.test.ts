@@ -27,8 +27,15 @@ test('a server that never responds times out', async (t) => {
   await once(server, 'listening')
   const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const settings = {
-    ...{ bucket: 'test', prefix: '', endpoint, region: 'us-east-1', pathStyle: true },
-    ...{ encryption: undefined, kmsKey: undefined, cacheBytes: 0, startSeconds: 0 },
+    bucket: 'test',
+    prefix: '',
+    endpoint,
+    region: 'us-east-1',
+    pathStyle: true,
+    encryption: undefined,
+    kmsKey: undefined,
+    cacheBytes: 0,
+    startSeconds: 0,
   }
   process.env.AWS_ACCESS_KEY_ID ??= 'test'
   process.env.AWS_SECRET_ACCESS_KEY ??= 'test'

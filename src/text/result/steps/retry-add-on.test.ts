@@ -21,12 +21,17 @@ const stored = {
     languages: ['en'],
     utterances: [
       {
-        ...{ start: 0.5, end: 1.5, confidence: 0.9, channel: 1, speaker: 0 },
+        start: 0.5,
+        end: 1.5,
+        confidence: 0.9,
+        channel: 1,
+        speaker: 0,
         words: [
           { word: 'Hi,', start: 0.5, end: 1, confidence: 0.9 },
           { word: ' there.', start: 1, end: 1.5, confidence: 0.9 },
         ],
-        ...{ text: 'Hi, there.', language: 'en' },
+        text: 'Hi, there.',
+        language: 'en',
       },
     ],
     sentences: [failure],

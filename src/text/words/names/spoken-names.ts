@@ -56,8 +56,11 @@ type FoundName = Pick<SpokenName, 'first'> & { core: string; word: Word; sentenc
 
 function addName(names: Map<string, SpokenName>, { core, word, sentence, first }: FoundName): void {
   const name = names.get(core) ?? {
-    ...{ spelling: core, count: 0, confidence: 0 },
-    ...{ sentences: new Set<number>(), first },
+    spelling: core,
+    count: 0,
+    confidence: 0,
+    sentences: new Set<number>(),
+    first,
   }
   names.set(core, name)
   name.count++

@@ -204,7 +204,10 @@ test('style words finds a code by a question on another channel', () => {
 test('a merged number spans its words, and split ones share their time', () => {
   const [spoken, digits] = [utterance('Say twenty five now'), utterance('Say 125 now')]
   assert.deepEqual(formatNumbers({ utterances: [spoken] }).utterances[0]!.words[1], {
-    ...{ text: '25', start: 1, end: 3, confidence: 0.5 },
+    text: '25',
+    start: 1,
+    end: 3,
+    confidence: 0.5,
   })
   const { words } = formatNumbers({ utterances: [digits] }, { style: 'words' }).utterances[0]!
   assert.deepEqual(

@@ -23,8 +23,15 @@ const COUNTED =
   /^(?:days?|weeks?|months?|inch(?:es)?|f(?:oo|ee)t|yards?|times?|people|pages?|packs?|points?)$/
 /** The tens of a decade or a century, by their plural. */
 const DECADES: Record<string, string> = {
-  ...{ hundreds: '00s', twenties: '20s', thirties: '30s', forties: '40s', fifties: '50s' },
-  ...{ sixties: '60s', seventies: '70s', eighties: '80s', nineties: '90s' },
+  hundreds: '00s',
+  twenties: '20s',
+  thirties: '30s',
+  forties: '40s',
+  fifties: '50s',
+  sixties: '60s',
+  seventies: '70s',
+  eighties: '80s',
+  nineties: '90s',
 }
 /** Ordinals below this stay in words: first of all, wait a second, third party. */
 const MIN_DIGIT_ORDINAL = 10

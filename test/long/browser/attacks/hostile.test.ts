@@ -65,8 +65,14 @@ async function addJob({ app }: TestServer, count: number): Promise<string> {
   }
   const id = randomUUID()
   const row = {
-    ...{ id, account: 'test', kind: 'pre-recorded', status: 'done', run_after: 0 },
-    ...{ created_at: Date.now(), completed_at: Date.now(), request_params: '{}' },
+    id,
+    account: 'test',
+    kind: 'pre-recorded',
+    status: 'done',
+    run_after: 0,
+    created_at: Date.now(),
+    completed_at: Date.now(),
+    request_params: '{}',
     custom_metadata: JSON.stringify({ note: hostile[0]!.trim() }),
     post_session_metadata: '{}',
     result: JSON.stringify({ metadata, transcription, summarization }),

@@ -109,7 +109,8 @@ test('hostile names of files, speakers, webhooks and keys are shown as text', {
     .execute()
   const operations = [{ op: 'name_speaker', speaker: 0, name: markup }]
   await call(server, `/v2/pre-recorded/${id}/transcript/edits`, {
-    ...{ method: 'PATCH', json: { base_version: 0, operations } },
+    method: 'PATCH',
+    json: { base_version: 0, operations },
   })
   await call(server, '/v2/endpoints', { json: { url: 'http://a.example/', name: markup } })
   const browser = await openBrowser(t)

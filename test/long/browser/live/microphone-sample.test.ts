@@ -41,7 +41,9 @@ test('the microphone sample of the documentation sends speech and stops', {
     maximum_duration_without_endpointing: 60,
   })
   const session = await call<{ id: string; url: string }>(server, '/v2/live', {
-    ...{ method: 'POST', headers, body },
+    method: 'POST',
+    headers,
+    body,
   })
   const browser = await openBrowser(t, { microphone })
   const address = `http://127.0.0.1:${(site.address() as AddressInfo).port}/`

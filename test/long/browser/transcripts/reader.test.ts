@@ -96,7 +96,8 @@ test('a failed recording explains its error and can be retried', {
   const { page, problems, server } = await openServer(t, async (server) => {
     const json = {
       audio_url: await upload(server, createToneWav(2)),
-      ...{ diarization: true, custom_metadata: { note: 'kept' } },
+      diarization: true,
+      custom_metadata: { note: 'kept' },
     }
     const { body } = await call<{ id: string }>(server, '/v2/pre-recorded', { json })
     await server.app.jobs.idle()
@@ -104,7 +105,9 @@ test('a failed recording explains its error and can be retried', {
     await server.app.storage.db.sql
       .updateTable('jobs')
       .set({
-        ...{ status: 'error', error_code: 504, result: null },
+        status: 'error',
+        error_code: 504,
+        result: null,
         post_session_metadata: JSON.stringify({ failure }),
       })
       .where('id', '=', body.id)

@@ -33,7 +33,8 @@ test('search filters by phrase, speaker, kind, day and metadata', {
   await server.app.jobs.idle()
   const operations = [{ op: 'name_speaker', speaker: 0, name: 'Ann' }]
   await call(server, `/v2/pre-recorded/${meeting}/transcript/edits`, {
-    ...{ method: 'PATCH', json: { base_version: 0, operations } },
+    method: 'PATCH',
+    json: { base_version: 0, operations },
   })
   await indexNow(server)
 

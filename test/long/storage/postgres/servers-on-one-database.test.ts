@@ -22,7 +22,8 @@ async function create(server: ChildServer, n: number, callback: string): Promise
   const { body } = await call<Uploaded>(server, '/v2/upload', { method: 'POST', body: form })
   const json = {
     audio_url: body.audio_url,
-    ...{ callback: true, callback_config: { url: `${callback}/callback` } },
+    callback: true,
+    callback_config: { url: `${callback}/callback` },
   }
   return (await call<{ id: string }>(server, '/v2/pre-recorded', { json })).body.id
 }

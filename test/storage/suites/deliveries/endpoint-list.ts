@@ -15,9 +15,17 @@ const { test } = endpointListTests
 /** Stores endpoints, oldest first, each given by its id and its special properties. */
 async function addEndpoints(db: Db, endpoints: Record<string, Partial<Insertable<EndpointRow>>>) {
   const rows = Object.entries(endpoints).map(([id, row], i) => ({
-    ...{ id, account: 'acme', kind: 'callback' as const, url: `https://${id}.example` },
-    ...{ source: 'jobs' as const, name: null, events: null, created_at: i },
-    ...{ failing_since: null, disabled_at: null, ...row },
+    id,
+    account: 'acme',
+    kind: 'callback' as const,
+    url: `https://${id}.example`,
+    source: 'jobs' as const,
+    name: null,
+    events: null,
+    created_at: i,
+    failing_since: null,
+    disabled_at: null,
+    ...row,
   }))
   await db.sql.insertInto('endpoints').values(rows).execute()
 }

@@ -155,7 +155,12 @@ export function writeSenseVoice(folder: string): void {
     normalize_samples: 0,
     with_itn: 14,
     without_itn: 15,
-    ...{ lang_auto: 0, lang_zh: 3, lang_en: 4, lang_ja: 11, lang_ko: 12, lang_yue: 7 },
+    lang_auto: 0,
+    lang_zh: 3,
+    lang_en: 4,
+    lang_ja: 11,
+    lang_ko: 12,
+    lang_yue: 7,
     neg_mean: new Array(BANDS * 7).fill(0).join(','),
     inv_stddev: new Array(BANDS * 7).fill(1).join(','),
   })
@@ -312,13 +317,13 @@ export function writeCanary(folder: string): void {
     )
   })
   addMetadata(encoder, {
-    ...{ model_type: 'EncDecMultiTaskModel', normalize_type: 'per_feature', feat_dim: BANDS },
-    ...{
-      vocab_size: size,
-      subsampling_factor: 8,
-      num_decoder_layers: 1,
-      decoder_hidden_size: size,
-    },
+    model_type: 'EncDecMultiTaskModel',
+    normalize_type: 'per_feature',
+    feat_dim: BANDS,
+    vocab_size: size,
+    subsampling_factor: 8,
+    num_decoder_layers: 1,
+    decoder_hidden_size: size,
   })
   const place = (piece: string) => pieces.indexOf(piece)
   const next = new Float32Array(size * size)

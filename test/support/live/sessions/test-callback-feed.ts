@@ -65,13 +65,18 @@ export async function openSession(
     const held = lease
     const { queueHeld = queue, ...options } = changed
     const feed = new CallbackFeed({
-      ...{ sessionId: id, format, routing, store, db },
+      sessionId: id,
+      format,
+      routing,
+      store,
+      db,
       lastQueued: await lastLiveCallback(db, { jobId: id }),
       queue: (messages) => queueHeld(held, messages),
       onQueued: () => {},
       onDropped: () => {},
       log: createLog('silent'),
-      ...{ pauseMs: 0, retryMs: 0 },
+      pauseMs: 0,
+      retryMs: 0,
       ...options,
     })
     t.after(() => feed.close())

@@ -90,7 +90,9 @@ export function open(channels: readonly string[], options: Options = {}) {
       return {
         words,
         ...(options.wordBefore && { wordBefore: options.wordBefore }),
-        ...{ model: 'm', language: 'en', warnings: [] },
+        model: 'm',
+        language: 'en',
+        warnings: [],
         ...(wantsEmbedding && { speakerEmbedding: { embedding, seconds: 2 } }),
       }
     },

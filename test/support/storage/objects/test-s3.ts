@@ -25,8 +25,15 @@ export async function s3Settings(
 ): Promise<ObjectStoreConfig> {
   const { endpoint } = await testS3()
   return {
-    ...{ bucket: 'test', prefix: randomUUID(), endpoint, region: 'us-east-1', pathStyle: true },
-    ...{ encryption: undefined, kmsKey: undefined, cacheBytes: 1_000_000, startSeconds: 5 },
+    bucket: 'test',
+    prefix: randomUUID(),
+    endpoint,
+    region: 'us-east-1',
+    pathStyle: true,
+    encryption: undefined,
+    kmsKey: undefined,
+    cacheBytes: 1_000_000,
+    startSeconds: 5,
     ...changes,
   }
 }

@@ -156,7 +156,10 @@ async function readCounts(metrics: Deps['metrics']): Promise<Counts> {
   return {
     requests: bucketsOf(requests, ({ route }) => !EXCLUDED_ROUTES.test(String(route))),
     finals: bucketsOf(finals, () => true),
-    ...{ failedRequests, failedJobs, failedDeliveries, restarts },
+    failedRequests,
+    failedJobs,
+    failedDeliveries,
+    restarts,
   }
 }
 
