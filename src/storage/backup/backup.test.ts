@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { createHash, randomUUID } from 'node:crypto'
 import { appendFile, mkdir, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -6,11 +7,13 @@ import { DatabaseSync } from 'node:sqlite'
 import test, { type TestContext } from 'node:test'
 import { beginNewLiveJob } from '../../../test/support/live/sessions/test-live-jobs.ts'
 import { bytesOf } from '../../../test/support/storage/objects/objects-conformance.ts'
+import { mountSmallDisk } from '../../../test/support/storage/small-disk.ts'
 import { makeFolder, openFolder } from '../../../test/support/storage/test-storage.ts'
 import { fillStore } from '../../../test/support/storage/upgrades/filled-store.ts'
 import { databaseFile } from '../data-folder/data-folder.ts'
 import { insertRecording } from '../recordings/recordings.ts'
 import { checkBackup } from './check-backup.ts'
+import { openLiveDatabase } from './database-copy.ts'
 import { listSnapshots } from './manifest.ts'
 import { type RestoreOptions, restoreBackup } from './restore-backup.ts'
 import { type BackupOptions, takeBackup } from './take-backup.ts'
@@ -307,4 +310,20 @@ test('wrong keys, folders in use and foreign folders are rejected', async (t) =>
   const plain = { target: join(await makeFolder(t), 'plain') }
   await take({ ...plain, key: undefined })
   await assert.rejects(take(plain), /is not encrypted: leave --key-file out/)
+})
+
+test('a server that starts on a file system that was read-only fails the copy', async (t) => {
+  const disk = mountSmallDisk(4_000_000)
+  if (!disk) return t.skip('needs the right to mount a small disk')
+  t.after(() => disk.unmount())
+  const { close } = await openFolder(disk.folder)
+  await close()
+  execFileSync('mount', ['-o', 'remount,ro', disk.folder])
+  const file = databaseFile(disk.folder)
+  using database = openLiveDatabase(file)
+  const copies = await makeFolder(t)
+  await database.copyTo(join(copies, 'unchanged'))
+  execFileSync('mount', ['-o', 'remount,rw', disk.folder])
+  await writeFile(`${file}-wal`, '')
+  await assert.rejects(database.copyTo(join(copies, 'changed')), /A server was started on/)
 })

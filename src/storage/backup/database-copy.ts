@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { backup, DatabaseSync } from 'node:sqlite'
 import { SQLITE_VERSION } from '../database/sqlite/migrate.ts'
-import { openChecked } from '../database/sqlite/source-database.ts'
+import { isImmutable, openChecked } from '../database/sqlite/source-database.ts'
 import { DamagedFile } from '../objects/encryption/encrypted-chunks.ts'
 
 /** The version since which rows contain the sizes of all objects. */
@@ -33,10 +33,13 @@ const OPEN_SESSIONS = `select id from jobs where kind = 'live' and status = 'pro
 /** Opens the database of a data folder; throws if this program does not support its version. */
 export function openLiveDatabase(file: string): BackupSource {
   if (!existsSync(file)) throw new Error(`Cannot find a database: ${file} (STENO_DATA_DIR)`)
+  const isUnchanged = isImmutable(file)
   const database = openChecked(file, checkCopyVersion, { timeout: 10_000 })
   return {
     async copyTo(copy) {
       await backup(database, copy, { rate: ALL_PAGES })
+      if (!isUnchanged || isImmutable(file)) return
+      throw new Error(`A server was started on ${file} in the meantime: run the same command again`)
     },
     refersTo(id) {
       const referenceQuery = database.prepare(`select 1 from (${REFERENCES}) where id = ? limit 1`)

@@ -1,5 +1,7 @@
-import { existsSync } from 'node:fs'
+import { accessSync, constants, existsSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { pathToFileURL } from 'node:url'
 import type {
   TransferredRow,
   TransferredTable,
@@ -43,14 +45,39 @@ export function openChecked(
   check: (database: DatabaseSync, file: string) => void,
   { timeout = 0 }: { timeout?: number } = {},
 ): DatabaseSync {
+  const location = isImmutable(file) ? immutableUrl(file) : file
   let database: DatabaseSync | undefined
   try {
-    database = new DatabaseSync(file, { readOnly: true, timeout })
+    database = new DatabaseSync(location, { readOnly: true, timeout })
     check(database, file)
     return database
   } catch (error) {
     database?.close()
     throw openingError(error, file)
+  }
+}
+
+/**
+ * Returns whether SQLite must take a database file as one that nothing changes. Otherwise it first
+ * creates a file for shared memory, which is impossible on a read-only file system, unless a server
+ * has left one there with its log.
+ */
+export function isImmutable(file: string): boolean {
+  return !existsSync(`${file}-wal`) && !isWritable(dirname(file))
+}
+
+function immutableUrl(file: string): URL {
+  const url = pathToFileURL(file)
+  url.searchParams.set('immutable', '1')
+  return url
+}
+
+function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK)
+    return true
+  } catch {
+    return false
   }
 }
 
