@@ -20,6 +20,7 @@ test('incorrect usage exits with code 2 and shows the known commands', async () 
       ['jobs', '--server', 'http://me:secret@host'],
       /^(?!.*secret).*without user name and password/,
     ],
+    [['jobs', '--server', 'http://host/?a=1'], /--server must be a URL without query and fragme/],
     [['jobs', '--key', 'ключ'], /--key has characters that no API key has/],
     [
       ['transcribe', '--json', '--format', 'srt', 'a'],

@@ -28,6 +28,9 @@ export function readServer(
   if (server !== undefined && !(parsed && /^https?:\/\//i.test(server))) {
     throw new UsageError(`--server must be an http or https URL, not '${server}'`)
   }
+  if (parsed && (parsed.search || parsed.hash)) {
+    throw new UsageError('--server must be a URL without query and fragment')
+  }
   if (key !== undefined && !/^[!-~]*$/.test(key)) {
     throw new UsageError('--key has characters that no API key has')
   }
