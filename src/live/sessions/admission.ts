@@ -117,9 +117,12 @@ export class Admission {
     return findCapacityRefusal({ account, loads: this.#loads, max: this.#max, isAlone, reserve })
   }
 
-  /** Returns another node with free capacity, if this one runs no live sessions. */
-  async findOtherNode(): Promise<PeerNode | undefined> {
-    return this.isShared && !this.isOffered ? this.#findFreeNode() : undefined
+  /**
+   * Returns another node with free capacity, if this one runs no live sessions; none of those to
+   * `avoid`.
+   */
+  async findOtherNode(avoid: readonly string[] = []): Promise<PeerNode | undefined> {
+    return this.isShared && !this.isOffered ? this.#findFreeNode(avoid) : undefined
   }
 
   /** Returns whether an account exceeds its share of an overloaded machine. */
@@ -139,9 +142,9 @@ export class Admission {
     return Math.ceil(Math.min(MAX_WAIT_SECONDS, Math.max(1, seconds)))
   }
 
-  async #findFreeNode(): Promise<PeerNode | undefined> {
+  async #findFreeNode(avoid: readonly string[] = []): Promise<PeerNode | undefined> {
     const { db } = this.#options.storage
-    return findFreeNode(await listNodes(db), { self: db.nodeId })
+    return findFreeNode(await listNodes(db), { self: db.nodeId, avoid })
   }
 
   /** Maximum load of the machine, in sessions. */

@@ -132,6 +132,26 @@ describe('nodes of one database', { skip: noPostgres }, () => {
     }
   })
 
+  test('a realtime client is forwarded past a node that does not respond', async (t) => {
+    const start = await openServers(t, { STENO_LIVE_SLOTS: '10' })
+    const [api, lost, live] = await Promise.all([start('api'), start('live'), start('live')])
+    try {
+      const urls = async () => (await listNodes(live.app.storage.db)).map(({ url }) => url)
+      while (!(await urls()).includes(live.url));
+      const isFreest = { capacity: 50, load: 0, sessions: 0 }
+      await lost.app.storage.node.report({ url: 'http://127.0.0.1:1', live: isFreest })
+      const headers = { authorization: `Bearer ${api.key}` }
+      const socket = new WebSocket(`${api.url}/v1/realtime`, { headers })
+      await once(socket, 'open')
+      socket.terminate()
+      await live.app.storage.node.report({ url: 'http://127.0.0.1:1' })
+      const [error] = (await once(new WebSocket(socket.url, { headers }), 'error')) as [Error]
+      assert.equal(error.message, 'Unexpected server response: 503')
+    } finally {
+      await Promise.all([api, lost, live].map((server) => server.close()))
+    }
+  })
+
   test('abandoned sessions are resumed or ended', async (t) => {
     const { url } = await takeDatabase(t)
     const env = { STENO_DATABASE_URL: url, STENO_LIVE_CONNECT_TIMEOUT_S: '60' }

@@ -11,7 +11,11 @@ import { requireScope } from '../../auth/scopes.ts'
 import type { BodyReader } from '../../bodies/body-reader.ts'
 import { toLiveSubmission } from '../../bodies/submission/to-submission.ts'
 import { newRequestId, requestIdLines } from '../../middleware/request-id.ts'
-import { FORWARDED_HEADER, forwardSocket } from '../../routes/live/sockets/forward-socket.ts'
+import {
+  FORWARDED_HEADER,
+  forwardSocket,
+  type Upgrade,
+} from '../../routes/live/sockets/forward-socket.ts'
 import {
   createSocketServer,
   isHandshake,
@@ -48,7 +52,7 @@ export function isRealtimeUpgrade({ method, url = '', headers }: IncomingMessage
 
 /** Serves OpenAI's realtime transcription over WebSocket, with live sessions of this server. */
 export function createRealtimeSocketServer(http: FastifyInstance, app: RealtimeServerDeps): void {
-  const { config, live, log, scheduler } = app
+  const { config, log, scheduler } = app
   const { maxFrameBytes } = config.live
   const sockets = createSocketServer({
     maxPayload: maxFrameBytes,
@@ -72,13 +76,7 @@ export function createRealtimeSocketServer(http: FastifyInstance, app: RealtimeS
     const { settings, ...key } = await findKey(caller, app)
     requireScope(key.scopes, { method: 'POST', route: '/v2/live' })
     const address = clientAddressOf(request, config.http)
-    // A node without live sessions forwards the socket to one that has them.
-    const isForwarded = FORWARDED_HEADER in request.headers
-    const otherNode = isForwarded ? undefined : await live.admission.findOtherNode()
-    if (otherNode) {
-      if (await forwardSocket({ request, socket, head }, { url: otherNode.url, address })) return
-      throw new AppError('live_unavailable', 'no node of this server runs them')
-    }
+    if (await forwardElsewhere(app, { request, socket, head }, { requestId, address })) return
     const connectionCount = [...connections].filter(({ account }) => account === key.account).length
     if (connectionCount >= MAX_SOCKETS) {
       throw new AppError('too_many_sessions', `${connectionCount} sockets are open already`)
@@ -114,6 +112,28 @@ export function createRealtimeSocketServer(http: FastifyInstance, app: RealtimeS
       refuse(socket, appError, requestIdLines(requestId, config.http))
     })
   })
+}
+
+/**
+ * Passes the socket on to a node that has live sessions, if this one has none. Resolves to whether
+ * it did.
+ */
+async function forwardElsewhere(
+  { live, log }: Pick<RealtimeServerDeps, 'live' | 'log'>,
+  upgrade: Upgrade,
+  ids: { requestId: string; address: string },
+): Promise<boolean> {
+  if (FORWARDED_HEADER in upgrade.request.headers) return false
+  const avoid: string[] = []
+  for (;;) {
+    const node = await live.admission.findOtherNode(avoid)
+    if (!node && avoid.length === 0) return false
+    if (!node) throw new AppError('live_unavailable', 'no node of this server runs them')
+    if (await forwardSocket(upgrade, { url: node.url, address: ids.address })) return true
+    if (!upgrade.socket.writable) return true
+    log.warn({ ...ids, ...node }, 'another node does not respond, the client goes to the next')
+    avoid.push(node.nodeId)
+  }
 }
 
 /** Rejects if no live session can be created from the body. */
