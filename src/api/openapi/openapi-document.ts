@@ -90,7 +90,7 @@ function introduction({ http, requests, storage, media }: DescribedSettings): st
 audio to its socket.
 
 **Requests.** In JSON bodies, null means absent, and the server coerces no values: \`"2"\` is not a number.
-${unknownFieldRule} Language codes may be older names (\`jp\`) or carry a region (\`en-US\`). One slash at the end of a path
+${unknownFieldRule} Language codes may be older names (\`jp\`) or carry a region (\`en-US\`, \`en_US\`). One slash at the end of a path
 is ignored. A path that has other methods returns 405 with \`Allow\`.
 
 **Errors** have the same form everywhere; the header \`X-Error-Code\` holds the error code.

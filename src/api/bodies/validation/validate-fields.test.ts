@@ -148,6 +148,8 @@ test('a language code is normalized before it is validated', () => {
   const schema = Type.Object({ codes: Type.Array(Type.Unsafe<string>(Code)) })
   const value = { codes: ['en-US', 'jp', 'jv', 'mymr', 'ja-JP', 'zh-TW'] }
   assert.deepEqual(read(schema, value), { codes: ['en', 'ja', 'jw', 'my', 'ja', 'zh-TW'] })
+  const locales = { codes: ['en_US', 'zh_TW', 'ja_JP'] }
+  assert.deepEqual(read(schema, locales), { codes: ['en', 'zh-TW', 'ja'] })
   assert.deepEqual(lines(schema, { codes: ['EN', 'zh'] }), [
     'codes.0 must be one of: en, ja, jw, my, zh-TW',
     'codes.1 must be one of: en, ja, jw, my, zh-TW',

@@ -31,11 +31,13 @@ export function LanguageCode(codes: readonly string[]) {
 }
 
 /**
- * Rewrites an alias and removes a region subtag (`en-US` becomes `en`); a text in `codes` does not
- * change.
+ * Rewrites an alias and removes a region subtag (`en-US` and `en_US` become `en`); a text in
+ * `codes` does not change.
  */
 export function canonicalLanguage(text: string, codes: readonly string[]): string {
   if (codes.includes(text)) return text
-  const [language = ''] = text.split('-', 1)
+  const tag = text.replaceAll('_', '-')
+  if (codes.includes(tag)) return tag
+  const [language = ''] = tag.split('-', 1)
   return aliases.get(language) ?? language
 }
