@@ -21,7 +21,7 @@ import { newRequestId } from './middleware/request-id.ts'
 import { requestLog } from './middleware/request-log.ts'
 import { closeConnectionsOnStop } from './middleware/shutdown.ts'
 import { isRealtimeUpgrade } from './openai/realtime/realtime-socket.ts'
-import { requireHost } from './responses/urls.ts'
+import { requireHost, withoutLeadingSlashes } from './responses/urls.ts'
 import { isLiveUpgrade } from './routes/live/sockets/live-socket.ts'
 
 /**
@@ -104,8 +104,7 @@ function newFastify(
     genReqId: newRequestId,
     requestIdHeader: false,
     routerOptions: { ignoreTrailingSlash: true, querystringParser: parseQuery },
-    // Clients append `/v2/…` to a base URL that may end with a slash.
-    rewriteUrl: ({ url = '/' }) => url.replace(/^\/+(?=\/\w)/, ''),
+    rewriteUrl: ({ url = '/' }) => withoutLeadingSlashes(url),
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionTimeout: SILENCE_TIMEOUT_MS,
     // The default responses of Node and Fastify do not have the form of API errors.

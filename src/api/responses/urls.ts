@@ -104,6 +104,14 @@ function socketBase(base: string, configured: string | undefined): string {
   return hasPath ? configured : configured + new URL(base).pathname.replace(/\/$/, '')
 }
 
+/**
+ * Returns a requested URL with one slash before its path: clients append `/v2/…` to a base URL that
+ * may end with a slash.
+ */
+export function withoutLeadingSlashes(url: string): string {
+  return url.replace(/^\/+(?=\/\w)/, '')
+}
+
 /** Returns the `audio_url` of an uploaded file. */
 export function fileUrl(base: string, id: string): string {
   return `${base}/file/${id}`

@@ -9,7 +9,7 @@ import {
   waitForJob,
   withServer,
 } from '../../support/live/sessions/live-session-jobs.ts'
-import { call, sendRaw } from '../../support/net/http-client.ts'
+import { call, type ErrorBody, sendRaw } from '../../support/net/http-client.ts'
 import { startServer, type TestServer } from '../../support/server/start-server.ts'
 
 let server: TestServer
@@ -25,7 +25,9 @@ test('a session is queued until its client connects, and cannot be deleted then'
   const client = await connect(url)
   await waitForJob(id, ({ status }) => status === 'processing', server)
   assert.equal((await call(server, `/v2/live/${id}`, { method: 'DELETE' })).status, 403)
-  assert.equal((await call(server, `/v2/live/${id}/file`)).status, 404)
+  const file = await call<ErrorBody>(server, `/v2/live/${id}/file`)
+  const message = 'Cannot find the file: the session has not ended'
+  assert.deepEqual([file.status, file.body.message], [404, message])
   client.close(1000)
   await waitForJob(id, ({ status }) => status === 'done', server)
   assert.equal((await call(server, `/v2/live/${id}`, { method: 'DELETE' })).status, 202)
@@ -40,11 +42,13 @@ test('an unknown or missing token is closed with 4401', async () => {
   }
 })
 
-test('the socket path accepts a trailing slash', async () => {
-  const { url } = await openSession(server)
-  const client = await connect(url.replace('/live?', '/live/?'))
-  client.stop()
-  assert.equal((await client.closed).code, 1000)
+test('the socket path accepts a trailing slash, and the slash of a base URL', async () => {
+  for (const path of ['/v2/live/?', '//v2/live?']) {
+    const { url } = await openSession(server)
+    const client = await connect(url.replace('/v2/live?', path))
+    client.stop()
+    assert.equal((await client.closed).code, 1000)
+  }
 })
 
 test('an ended session is closed with 4410, and later its token is unknown', async () => {

@@ -11,6 +11,7 @@ import { requireScope } from '../../auth/scopes.ts'
 import type { BodyReader } from '../../bodies/body-reader.ts'
 import { toLiveSubmission } from '../../bodies/submission/to-submission.ts'
 import { newRequestId, requestIdLines } from '../../middleware/request-id.ts'
+import { withoutLeadingSlashes } from '../../responses/urls.ts'
 import {
   FORWARDED_HEADER,
   forwardSocket,
@@ -45,7 +46,7 @@ type RealtimeServerDeps = Pick<App, 'config' | 'live' | 'log'> & RealtimeDeps
 
 /** Returns whether `createRealtimeSocketServer` handles a request. */
 export function isRealtimeUpgrade({ method, url = '', headers }: IncomingMessage): boolean {
-  const path = url.split('?', 1)[0]!.replace(/\/$/, '')
+  const path = withoutLeadingSlashes(url).split('?', 1)[0]!.replace(/\/$/, '')
   const isPath = path === '/v1/realtime'
   return method === 'GET' && isPath && headers.upgrade?.toLowerCase() === 'websocket'
 }

@@ -27,12 +27,15 @@ async function findRedacted({ status, file, redactedAudio }: Job): Promise<SentF
   return { id, size, filename: `${name}-redacted.wav`, extension: 'wav' }
 }
 
-async function findOriginal({ account, file, redactedAudio }: Job, db: Db): Promise<SentFile> {
+async function findOriginal(job: Job, db: Db): Promise<SentFile> {
+  const { account, file, redactedAudio, kind, status } = job
   if (redactedAudio) {
     const reason = 'the original was not kept; redacted=true asks for the one that was'
     throw new AppError('file_not_found', reason)
   }
   const recording = file && (await findRecording(db, { id: file.id, account }))
-  if (!recording) throw new AppError('file_not_found', 'the job has no audio yet')
-  return recording
+  if (recording) return recording
+  const isRunning = kind === 'live' && status === 'processing'
+  const reason = isRunning ? 'the session has not ended' : 'the job has no audio yet'
+  throw new AppError('file_not_found', reason)
 }

@@ -1,6 +1,7 @@
 import { request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import type { Duplex } from 'node:stream'
+import { withoutLeadingSlashes } from '../../../responses/urls.ts'
 
 /** The header of requests that another node has forwarded. A node does not forward them again. */
 export const FORWARDED_HEADER = 'x-steno-forwarded'
@@ -64,7 +65,7 @@ export function forwardSocket(
  */
 export function targetAt(nodeUrl: string, { url = '/' }: Pick<IncomingMessage, 'url'>): URL {
   const target = new URL(nodeUrl)
-  const { pathname, search } = new URL(url, nodeUrl)
+  const { pathname, search } = new URL(withoutLeadingSlashes(url), nodeUrl)
   return Object.assign(target, { pathname, search })
 }
 

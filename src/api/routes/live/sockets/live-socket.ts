@@ -11,6 +11,7 @@ import type { SessionNode } from '../../../../live/sessions/nodes/placement.ts'
 import { clientAddressOf } from '../../../auth/client-address.ts'
 import { sendClientError } from '../../../middleware/errors.ts'
 import { newRequestId, requestIdLines } from '../../../middleware/request-id.ts'
+import { withoutLeadingSlashes } from '../../../responses/urls.ts'
 import { FORWARDED_HEADER, forwardSocket, type Upgrade } from './forward-socket.ts'
 import {
   closeSocket,
@@ -25,7 +26,7 @@ import {
  * answered as if they did not ask for an upgrade.
  */
 export function isLiveUpgrade({ method, url = '', headers }: IncomingMessage): boolean {
-  const path = url.split('?', 1)[0]
+  const [path] = withoutLeadingSlashes(url).split('?', 1)
   const isPath = path === '/v2/live' || path === '/v2/live/'
   return method === 'GET' && isPath && headers.upgrade?.toLowerCase() === 'websocket'
 }
