@@ -130,6 +130,16 @@ test('the file name is the decoded last path segment', async () => {
   }
 })
 
+test('the URL of an upload gets the same upload again, and 400 if there is none', async () => {
+  const { body: first } = await send<Uploaded>({ audio_url: `${origin}/moved` })
+  const again = await send<Uploaded>({ audio_url: first.audio_url })
+  assert.deepEqual([again.status, again.body], [200, first])
+  const missing = first.audio_url.replace(/.{4}$/, 'ffff')
+  const { status, body } = await send({ audio_url: missing })
+  const line = 'audio_url must name an uploaded file that exists'
+  assert.deepEqual([status, body.validation_errors], [400, [line]])
+})
+
 const invalid: [body: unknown, line: string][] = [
   [{}, 'audio_url is required'],
   [{ audio_url: null }, 'audio_url is required'],

@@ -2,7 +2,7 @@ import type { App } from '../../../app/app-type.ts'
 import { AppError } from '../../../errors.ts'
 import type { SubmitRequest } from '../../../jobs/job-service.ts'
 import type { ParsedLiveRequest } from '../../../live/request/live-request.ts'
-import { findRecording } from '../../../storage/recordings/recordings.ts'
+import { findRecording, type StoredRecording } from '../../../storage/recordings/recordings.ts'
 import { fileIdOf, uploadIdIn } from '../../responses/urls.ts'
 import type { ParsedJobRequest } from '../parsing/parse-body.ts'
 import {
@@ -29,19 +29,29 @@ export async function toSubmission(
   { storage }: Pick<App, 'storage'>,
 ): Promise<SubmitRequest> {
   const { audioUrl, errors } = creation
-  const audio = audioUrl === undefined ? {} : await findAudio(audioUrl)
+  const submitter = { account, bases }
+  const audio = audioUrl === undefined ? {} : await findUpload(audioUrl, submitter, storage)
   // The URL is the first of all fields.
   if (audio.problem) errors.lines.unshift(formatFieldError(audio.problem))
   const request = toLiveSubmission(creation)
-  return { ...request, fileId: audio.fileId ?? null, source: audio.fileId ? null : audioUrl! }
+  const fileId = audio.upload?.id ?? null
+  return { ...request, fileId, source: fileId ? null : audioUrl! }
+}
 
-  async function findAudio(audioUrl: string): Promise<{ fileId?: string; problem?: FieldError }> {
-    const id = fileIdOf(audioUrl, bases)
-    const fileId = id ?? uploadIdIn(audioUrl)
-    if (fileId && (await findRecording(storage.db, { id: fileId, account }))) return { fileId }
-    if (id === undefined) return {}
-    return { problem: unknownUpload }
-  }
+/**
+ * Finds the upload that an `audio_url` names. There is a problem if it names one of this server
+ * that does not exist, and neither for the URL of another server.
+ */
+export async function findUpload(
+  audioUrl: string,
+  { account, bases }: Submitter,
+  { db }: Pick<App['storage'], 'db'>,
+): Promise<{ upload?: StoredRecording; problem?: FieldError }> {
+  const ownId = fileIdOf(audioUrl, bases)
+  const id = ownId ?? uploadIdIn(audioUrl)
+  const upload = id ? await findRecording(db, { id, account }) : undefined
+  if (upload) return { upload }
+  return ownId === undefined ? {} : { problem: unknownUpload }
 }
 
 const unknownUpload: FieldError = {

@@ -8,9 +8,11 @@ import type { BodyReader } from '../../bodies/body-reader.ts'
 import { MAX_IGNORED_BYTES, readAudioPart } from '../../bodies/receiving/multipart/audio-part.ts'
 import { formOptions, readParts } from '../../bodies/receiving/multipart/form-stream.ts'
 import { toSourceFieldError } from '../../bodies/submission/source-field-error.ts'
+import { findUpload } from '../../bodies/submission/to-submission.ts'
+import { validationError } from '../../bodies/validation/validate-fields.ts'
 import { disconnectSignal } from '../../middleware/disconnect-signal.ts'
 import { downloadName } from '../../responses/files/send-file.ts'
-import { baseUrlOf, fileUrl } from '../../responses/urls.ts'
+import { baseUrlOf, fileUrl, originOf } from '../../responses/urls.ts'
 import { errorResponses } from '../../schemas/common/error.ts'
 import { UploadForm, UploadRequest, UploadView } from '../../schemas/jobs/upload.ts'
 
@@ -18,8 +20,10 @@ import { UploadForm, UploadRequest, UploadView } from '../../schemas/jobs/upload
 export function uploadRoutes({
   config,
   jobs,
+  storage,
   bodies,
-}: Pick<App, 'config' | 'jobs'> & { bodies: BodyReader }): FastifyPluginAsyncTypebox {
+}: Pick<App, 'config' | 'jobs' | 'storage'> & { bodies: BodyReader }): FastifyPluginAsyncTypebox {
+  const findOwnUpload = createUploadFinder({ config, storage })
   return async (http) => {
     await http.register(multipart, formOptions)
 
@@ -71,6 +75,8 @@ export function uploadRoutes({
   async function fetchUrlUpload(request: FastifyRequest, signal: AbortSignal) {
     const { account, raw } = request
     const { audio_url: source } = await bodies.read('upload-address', request)
+    const upload = await findOwnUpload(source, request)
+    if (upload) return upload
     // The connection has no traffic during the download, which has limits of its own.
     raw.socket.setTimeout(0)
     try {
@@ -78,6 +84,19 @@ export function uploadRoutes({
     } catch (error) {
       throw toSourceFieldError(error)
     }
+  }
+}
+
+/**
+ * Returns the function that finds the upload of this server that a URL names: the server has it
+ * already, and would refuse a request of its own, which has no key.
+ */
+function createUploadFinder({ config, storage }: Pick<App, 'config' | 'storage'>) {
+  return async (source: string, { account, raw }: FastifyRequest) => {
+    const bases = [baseUrlOf(raw, config.http), originOf(raw, config.http)]
+    const { upload, problem } = await findUpload(source, { account, bases }, storage)
+    if (problem) throw validationError([problem])
+    return upload
   }
 }
 
