@@ -15,8 +15,9 @@ const RESPONSE_TIMEOUT_MS = 3000
 export type Upgrade = { request: IncomingMessage; socket: Duplex; head: Buffer }
 
 /**
- * Passes an upgrade request on to another node, and from then on all bytes in both directions.
- * Resolves to false if the node does not respond; nothing has been sent to the client then.
+ * Passes an upgrade request on to another node, and from then on all bytes in both directions, or
+ * the refusal of that node. Resolves to false if the node does not respond or is broken; nothing
+ * has been sent to the client then.
  */
 export function forwardSocket(
   { request, socket, head }: Upgrade,
@@ -36,10 +37,12 @@ export function forwardSocket(
   const onClientClose = () => forwardedRequest.destroy()
   socket.once('close', onClientClose)
   forwardedRequest.on('error', fail)
-  // The response is not an upgrade: an older version, or another service, runs at the address.
   forwardedRequest.on('response', (response) => {
-    response.resume()
-    fail()
+    if (!isRefusal(response)) return fail()
+    clearTimeout(timeout)
+    socket.write(rawHead(response))
+    response.pipe(socket)
+    resolve(true)
   })
   forwardedRequest.on('upgrade', (response, otherSocket, otherHead) => {
     clearTimeout(timeout)
@@ -78,6 +81,15 @@ export function forwardedHeaders(
   address: string,
 ): OutgoingHttpHeaders {
   return { ...headers, 'x-forwarded-for': address, [FORWARDED_HEADER]: 'true' }
+}
+
+/**
+ * Returns whether a node refuses the request of the client. Otherwise an older version, or another
+ * service, runs at its address, or the node cannot handle any request.
+ */
+function isRefusal({ statusCode = 0, headers }: IncomingMessage): boolean {
+  const isSteno = 'x-error-code' in headers && 'content-length' in headers
+  return isSteno && statusCode >= 400 && statusCode < 500
 }
 
 /** Returns the head of a response as it was sent. */
