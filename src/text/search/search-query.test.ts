@@ -25,6 +25,7 @@ test('words are letters, digits and marks, single characters in scripts without 
     'Ελλαδα',
     'हिन्दी',
   ])
+  assert.deepEqual(['møller', 'łódź', 'cœur'].map(foldMarks), ['moller', 'lodz', 'coeur'])
 })
 
 test('a query is parsed into words, phrases, exclusions and prefixes by language', async () => {

@@ -1,3 +1,5 @@
+import { toEnglishLetters } from '../words/normalize.ts'
+
 /** A word of a text in the form for search, and its position in UTF-16 code units. */
 export type SearchWord = { text: string; start: number; end: number }
 
@@ -23,13 +25,12 @@ export function splitWords(text: string): SearchWord[] {
 }
 
 /**
- * Removes the accents of a word that people omit when they type. In other scripts than alphabets,
- * the marks are vowels and stay.
+ * Removes the accents of a word that people omit when they type, and replaces letters that many
+ * keyboards lack. In other scripts than alphabets, the marks are vowels and stay.
  */
 export function foldMarks(text: string): string {
   if (/^[\da-z]*$/.test(text)) return text
-  return text
-    .replaceAll('ß', 'ss')
+  return toEnglishLetters(text)
     .normalize('NFD')
     .replace(/([\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}])\p{Mn}+/gu, '$1')
     .normalize('NFC')

@@ -30,8 +30,12 @@ const LETTERS: Record<string, string> = {
   œ: 'oe',
 }
 
+/** Replaces letters in lower case that English lacks: "moller" for "møller", "weiss" for "weiß". */
+export function toEnglishLetters(lower: string): string {
+  return lower.replace(/[łøđıßæœ]/g, (letter) => LETTERS[letter]!)
+}
+
 /** Returns a text in lower case as English spells it: "krakow" for "kraków". */
 export function withoutAccents(lower: string): string {
-  const bare = normalizeUnicode(lower, 'NFD').replace(/\p{M}/gu, '')
-  return bare.replace(/[łøđıßæœ]/g, (letter) => LETTERS[letter]!)
+  return toEnglishLetters(normalizeUnicode(lower, 'NFD').replace(/\p{M}/gu, ''))
 }
