@@ -24,7 +24,7 @@ export const SHORT_BYTES = 16 * 1024
 const MAX_WAITING = 128
 
 /** Options of the body reader. */
-export type BodyReaderOptions = { config: Pick<Config, 'models' | 'requests'>; log: Log }
+export type BodyReaderOptions = { config: Pick<Config, 'models' | 'requests' | 'llm'>; log: Log }
 
 /** The account of a request, and the bytes of its body, as `acceptJson` provides them. */
 export type BodyRequest = Pick<FastifyRequest, 'account'> & { body: unknown }

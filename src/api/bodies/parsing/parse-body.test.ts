@@ -128,3 +128,28 @@ test('a body is read after one that is not UTF-8', () => {
   assert.throws(() => parse(text(0xff)), { code: 'body_unreadable' })
   assert.deepEqual(read({ audio_url }).errors.lines, [])
 })
+
+test('a language model that prompts cannot use is named as without effect', () => {
+  const settings = readConfig({
+    STENO_LLM_URL: 'https://llm.example/v1',
+    STENO_LLM_MODEL: 'small',
+    STENO_LLM_ALLOWED_MODELS: 'large',
+  })
+  const parse = createBodyParser(settings)
+  const withoutEffect = (kind: 'pre-recorded' | 'live', body: object) => {
+    const bytes = Buffer.from(JSON.stringify(body))
+    return parse({ kind, bytes, wantsFingerprint: false }).withoutEffect
+  }
+  const ask = (model?: string) => ({
+    audio_to_llm: true,
+    audio_to_llm_config: { prompts: ['Who called?'], model },
+  })
+  const model = 'audio_to_llm_config.model'
+  assert.deepEqual(withoutEffect('pre-recorded', { audio_url, ...ask('other') }), [model])
+  for (const known of ['small', 'large', 'default', undefined]) {
+    assert.deepEqual(withoutEffect('pre-recorded', { audio_url, ...ask(known) }), [])
+  }
+  const session = { post_processing: ask('other') }
+  assert.deepEqual(withoutEffect('live', session), [`post_processing.${model}`])
+  assert.deepEqual(read({ audio_url, ...ask('other') }).withoutEffect, [])
+})

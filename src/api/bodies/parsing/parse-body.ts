@@ -36,7 +36,7 @@ import { type PostSessionMetadata, readMetadata } from './post-session-metadata.
 import { truncateLists } from './truncate-lists.ts'
 
 /** The settings that determine what a body may hold. */
-export type BodySettings = Pick<Config, 'models' | 'requests'>
+export type BodySettings = Pick<Config, 'models' | 'requests' | 'llm'>
 
 /**
  * A request for a job, parsed from its body. It contains only a few short, plain values, because
@@ -115,6 +115,7 @@ export function createBodyParser(settings: BodySettings): ParseBody {
       const allErrors = addMissing(errors, findMissing(value, settings.requests))
       return finishJobRequest(task, body, {
         ...named,
+        withoutEffect: [...named.withoutEffect, ...findUnknownLlm(value, settings)],
         errors: inFieldOrder(preRecorded, allErrors),
         contradictions: () => findContradictions(value, settings.models),
         audioUrl: errors.some(({ path }) => path[0] === 'audio_url') ? undefined : value.audio_url,
@@ -127,6 +128,12 @@ export function createBodyParser(settings: BodySettings): ParseBody {
       const allErrors = addMissing(errors, findMissingLive(value, settings.requests))
       return finishJobRequest(task, body, {
         ...named,
+        withoutEffect: [
+          ...named.withoutEffect,
+          ...findUnknownLlm(value.post_processing, settings).map(
+            (name) => `post_processing.${name}`,
+          ),
+        ],
         errors: inFieldOrder(live, allErrors),
         contradictions: () => findLiveContradictions(value),
         audioUrl: undefined,
@@ -145,6 +152,17 @@ export function createBodyParser(settings: BodySettings): ParseBody {
     edits: (body) => readEditRequest(body, settings.requests),
   }
   return (task) => parsers[task.kind](parseJson(task.bytes), task) as never
+}
+
+/** Finds the field that names a language model which prompts cannot use. */
+function findUnknownLlm(
+  request: { audio_to_llm?: boolean; audio_to_llm_config?: { model?: string } } | undefined,
+  { llm, models }: BodySettings,
+): string[] {
+  const name = request?.audio_to_llm ? request.audio_to_llm_config?.model : undefined
+  if (name === undefined || !llm) return []
+  const known = [llm.model, ...llm.allowedModels, models.defaultLlm]
+  return known.includes(name) ? [] : ['audio_to_llm_config.model']
 }
 
 type ValidatedRequest = Pick<ParsedJobRequest, 'ignored' | 'withoutEffect'> & {
