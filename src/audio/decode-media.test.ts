@@ -80,7 +80,7 @@ test('media paths may be relative and symbolic links', async (t) => {
   assert.ok(existsSync(channels[0]!.path))
 })
 
-test('a recording without a stated length is measured', async () => {
+test('a recording without a declared length is measured', async () => {
   for (const [name, extension] of [
     ['irregular/recorder.webm', 'webm'],
     ['encodings/speech.aac', 'aac'],
@@ -120,7 +120,7 @@ test('every format decodes to the same audio at the same time', async (t) => {
   }
 })
 
-test('an exact length stated by the container is kept to the sample', async (t) => {
+test('an exact length declared by the container is kept to the sample', async (t) => {
   for (const name of [
     'encodings/speech.m4a',
     'encodings/speech.opus',
@@ -140,7 +140,7 @@ test('16-bit audio at 16 kHz is stored unchanged', async (t) => {
   assert.equal(duration, 4)
 })
 
-test('the audio of a film starts at its stated time', async (t) => {
+test('the audio of a film starts at its declared time', async (t) => {
   const reference = (await decode(t, 'speech.wav')).channels[0]!
   for (const name of ['films/late-sound.mp4', 'films/late-sound.mkv']) {
     const film = await decode(t, name)
@@ -252,7 +252,7 @@ test('a truncated file yields the audio it contains', async (t) => {
   assert.ok(duration > 1.8 && duration < 2, `${duration}`)
 })
 
-test('the stated length is reported, even where the end is missing', async (t) => {
+test('the declared length is reported, even where the end is missing', async (t) => {
   const folder = temporaryFolder(t)
   for (const [name, seconds] of [
     ['speech.wav', 4],
@@ -270,11 +270,11 @@ test('the stated length is reported, even where the end is missing', async (t) =
       maxSeconds: 60,
       signal,
     })
-    assert.equal(short?.decoded?.statedSeconds, media.statedSeconds)
+    assert.equal(short?.decoded?.declaredSeconds, media.statedSeconds)
   }
 })
 
-test('audio after the stated length of a WAV file is reported, not read', async (t) => {
+test('audio after the declared length of a WAV file is reported, not read', async (t) => {
   const folder = temporaryFolder(t)
   const path = join(folder, 'joined.wav')
   writeFileSync(path, Buffer.concat([1, 2].map(() => readFileSync(fixture('speech.wav')))))

@@ -17,7 +17,7 @@ const adts = (length: number) => [
   (length & 7) << 5,
 ]
 
-test('consecutive frames at the stated distance identify the stream', () => {
+test('consecutive frames at the declared distance identify the stream', () => {
   const cases: [Uint8Array, string][] = [
     [frames([0xff, 0xfb, 0x90, 0], 417, 4), 'mp3'], // 128 kbit/s, 44.1 kHz
     [frames([0xff, 0xf3, 0x40, 0], 104, 4), 'mp3'], // version 2: 32 kbit/s, 22.05 kHz

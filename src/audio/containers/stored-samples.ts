@@ -14,7 +14,7 @@ export type SampleLayout = {
   /** The bytes of samples that the file contains. */
   length: number
   /** The bytes that the file declares; more than `length` if the file is truncated. */
-  statedLength: number
+  declaredLength: number
   /** The number of bytes after the samples that belong to no chunk; they are often another file. */
   unreadLength: number
 }
@@ -33,7 +33,7 @@ export function headerlessLayout(source: ByteSource, encoding: SampleEncoding): 
     encoding,
     start: 0,
     length: source.size,
-    statedLength: source.size,
+    declaredLength: source.size,
     unreadLength: 0,
   }
 }

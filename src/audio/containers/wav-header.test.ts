@@ -18,7 +18,7 @@ test('wavHeader round-trips every encoding and channel count', () => {
       const length = 1001 * bytesPerSample(encoding) * channels
       const header = wavHeader(format, length)
       const padded = header.length + length + (length % 2)
-      const expected = { ...format, start: 44, length, statedLength: length, unreadLength: 0 }
+      const expected = { ...format, start: 44, length, declaredLength: length, unreadLength: 0 }
       assert.deepEqual(read(header, padded), expected)
       const fields = Buffer.from(header)
       assert.equal(fields.toString('latin1', 0, 4), 'RIFF')

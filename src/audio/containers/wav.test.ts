@@ -48,7 +48,7 @@ test('a plain WAV file yields its format and the position of its samples', () =>
     encoding: 's16',
     start: 44,
     length: 100,
-    statedLength: 100,
+    declaredLength: 100,
     unreadLength: 0,
   })
 })
@@ -150,7 +150,7 @@ test('a chunk of odd length may lack its pad byte', () => {
 
 test('a truncated file yields the samples it contains', () => {
   const layout = read(wav([fmt(), chunk('data', samples)]).subarray(0, 84))
-  assert.deepEqual([layout?.length, layout?.statedLength], [40, 100])
+  assert.deepEqual([layout?.length, layout?.declaredLength], [40, 100])
 })
 
 test('bytes after the samples are counted unless they form another chunk', () => {
@@ -188,7 +188,7 @@ test('an unknown length is read up to the end of the file', () => {
   ] as const) {
     const bytes = wav([fmt(), chunk('data', samples, inner)], size === undefined ? {} : { size })
     const layout = read(bytes)
-    assert.deepEqual([layout?.length, layout?.statedLength], [100, 100], `${inner} ${size}`)
+    assert.deepEqual([layout?.length, layout?.declaredLength], [100, 100], `${inner} ${size}`)
   }
 })
 

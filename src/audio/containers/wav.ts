@@ -65,9 +65,9 @@ export function readWavLayout(source: ByteSource): SampleLayout | undefined {
   const isStreamed = UNKNOWN_SIZE_LIMITS.some(
     (limit) => declared <= limit && declared > limit - LIMIT_MARGIN_BYTES,
   )
-  const statedLength = isStreamed ? length : declared
+  const declaredLength = isStreamed ? length : declared
   const unreadLength = countUnread(file, afterChunk(file, start + declared, declared))
-  const layout = { sampleRate, channels, encoding, start, length, statedLength, unreadLength }
+  const layout = { sampleRate, channels, encoding, start, length, declaredLength, unreadLength }
   return isLittleEndian ? layout : { ...layout, isBigEndian: true }
 }
 

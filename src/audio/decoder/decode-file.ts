@@ -44,7 +44,7 @@ type DecodeSteps = {
 type OpenedAudio = {
   info: MediaInfo
   /** The seconds that the file declares, even if its end is missing. */
-  statedSeconds: number
+  declaredSeconds: number
   /** The seconds after the declared end, which are not read. */
   unreadSeconds: number
   /** The size of the file. */
@@ -78,8 +78,13 @@ export function decodeFile(
     const steps = { heartbeat: checkedHeartbeat, onProgress: report }
     const sink = { open, maxSeconds: request.maxSeconds }
     const { samples, written } = await writeAudio(audio, sink, steps)
-    const { statedSeconds, unreadSeconds } = audio
-    return { duration: samples / SAMPLE_RATE, statedSeconds, unreadSeconds, channels: written }
+    const { declaredSeconds, unreadSeconds } = audio
+    return {
+      duration: samples / SAMPLE_RATE,
+      statedSeconds: declaredSeconds,
+      unreadSeconds,
+      channels: written,
+    }
   })
 }
 
@@ -93,13 +98,13 @@ export function probeAndDecodeShort(
   heartbeat: Heartbeat,
 ): Promise<ShortMedia> {
   return withAudio(request, heartbeat, async (audio) => {
-    const { info, statedSeconds, unreadSeconds } = audio
+    const { info, declaredSeconds, unreadSeconds } = audio
     if (info.duration > request.maxDecoded) return { info }
     const sink = { open: createChannelBuffers, maxSeconds: request.maxDecoded }
     try {
       const decoded = await writeAudio(audio, sink, { heartbeat, onProgress() {} })
       const { samples, written } = decoded
-      return { info, decoded: { samples, statedSeconds, unreadSeconds, channels: written } }
+      return { info, decoded: { samples, declaredSeconds, unreadSeconds, channels: written } }
     } catch {
       return { info }
     }
@@ -121,11 +126,11 @@ async function withAudio<T>(
     if (layout) {
       const info = describeSamples(layout, extension)
       const blocks = readStoredSamples(stored, layout)
-      const statedSeconds = secondsOfSamples(layout, layout.statedLength)
+      const declaredSeconds = secondsOfSamples(layout, layout.declaredLength)
       const unreadSeconds = secondsOfSamples(layout, layout.unreadLength)
       const { sampleRate: rate } = layout
       const { size: bytes } = source
-      return await use({ info, statedSeconds, unreadSeconds, bytes, rate, blocks })
+      return await use({ info, declaredSeconds, unreadSeconds, bytes, rate, blocks })
     }
     if (container.reader === 'libav' && container.demuxer === 'mov') checkMp4Tables(source)
     const demuxer = container.reader === 'libav' ? container.demuxer : 'wav'
@@ -168,7 +173,7 @@ async function withLibav<T>(
   const { openLibavAudio: openAudio } = await import('../libav/libav-audio.ts')
   const { info, blocks, close } = await openAudio(file, { ...options, maxSeconds })
   try {
-    const length = { statedSeconds: info.duration, unreadSeconds: 0 }
+    const length = { declaredSeconds: info.duration, unreadSeconds: 0 }
     return await use({ info, ...length, bytes: options.bytes, rate: SAMPLE_RATE, blocks })
   } finally {
     close()

@@ -48,7 +48,7 @@ export function takeDecoded(key: string): DecodedSamples | undefined {
 
 /** Writes samples to `folder` as a decoder does: one file per channel, synced to disk. */
 export async function writeDecoded(
-  { samples, statedSeconds, unreadSeconds, channels }: DecodedSamples,
+  { samples, declaredSeconds, unreadSeconds, channels }: DecodedSamples,
   folder: string,
 ): Promise<DecodedMedia> {
   await mkdir(folder, { recursive: true })
@@ -61,5 +61,10 @@ export async function writeDecoded(
       return { channel, path, samples, sameAs }
     }),
   )
-  return { duration: samples / SAMPLE_RATE, statedSeconds, unreadSeconds, channels: written }
+  return {
+    duration: samples / SAMPLE_RATE,
+    statedSeconds: declaredSeconds,
+    unreadSeconds,
+    channels: written,
+  }
 }

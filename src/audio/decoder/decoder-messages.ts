@@ -61,14 +61,15 @@ export type ShortMedia = { info: MediaInfo; decoded?: DecodedSamples | undefined
 /** The channels of a recording; `pcm` is 16-bit little-endian samples at 16 kHz, as base64. */
 export type DecodedSamples = {
   samples: number
-  statedSeconds: number
+  declaredSeconds: number
   unreadSeconds: number
   channels: { pcm: string; sameAs: number | null }[]
 }
 
 /**
  * A decoded recording; `duration` is in seconds. `statedSeconds` is the duration that the file
- * declares, which is longer if its end is missing. `unreadSeconds` follow the declared end.
+ * declares (checkpoints store this name), which is longer if its end is missing. `unreadSeconds`
+ * follow the declared end.
  */
 export type DecodedMedia = {
   duration: number

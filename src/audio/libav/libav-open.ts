@@ -27,7 +27,7 @@ import {
 } from './libav-demux.ts'
 
 /** A file that contains less than this share of its declared duration is truncated. */
-const MIN_STATED_SHARE = 0.95
+const MIN_DECLARED_SHARE = 0.95
 
 /** An opened file and the one audio track that is decoded. */
 export type OpenedMedia = {
@@ -94,7 +94,7 @@ export async function openMedia(path: string, options: MediaOpenOptions): Promis
           includesVideo: hasVideo && (isMatroska || declared.ofFile > 0),
         })
     const { lead, delay } = startOf(format, { track, codec, firstPacket, ...measured })
-    const isCut = measured && measured.end < MIN_STATED_SHARE * declared.ofFile
+    const isCut = measured && measured.end < MIN_DECLARED_SHARE * declared.ofFile
     const ofTrack = measured ? (isCut ? 0 : measured.duration) : declared.ofTrack
     // Matroska counts from the start of the file, which may be earlier than the first audio.
     const unused = isMatroska ? (secondsOfStamp(track.startTime, track) ?? 0) : 0
@@ -215,11 +215,11 @@ function startOf(
   const lostSeconds = lost ? (secondsOfStamp(firstPacket.duration, track) ?? 0) : 0
 
   const recording = (secondsOfStamp(track.startTime, track) ?? 0) + delay
-  const stated = format.streams
+  const declared = format.streams
     .filter(isVideoTrack)
     .flatMap((s) => secondsOfStamp(s.startTime, s) ?? [])
   // libav has no decoder for pictures here, so it does not know when H.264 in Matroska starts.
-  const pictures = videoStart === undefined ? stated : [...stated, videoStart]
+  const pictures = videoStart === undefined ? declared : [...declared, videoStart]
   return { lead: recording - Math.min(recording, ...pictures) + lostSeconds, delay }
 }
 

@@ -51,13 +51,13 @@ export function createProgress(
    */
   let reached = 0
 
-  function emit(done: number, statedSecondsLeft: number | null = null): void {
+  function emit(done: number, givenSecondsLeft: number | null = null): void {
     reportedAt = now()
     const { from, to } = stages[stage]
     const gained = done - start.done
     const rate = gained / (reportedAt - start.at)
     const canEstimate = stage === 'recognize' && gained >= MIN_FRACTION_FOR_ESTIMATE && rate > 0
-    const secondsLeft = canEstimate ? Math.ceil((1 - done) / rate / 1000) : statedSecondsLeft
+    const secondsLeft = canEstimate ? Math.ceil((1 - done) / rate / 1000) : givenSecondsLeft
     reached = Math.max(reached, from + done * (to - from))
     report({ stage, fraction: reached, secondsLeft })
   }

@@ -182,8 +182,8 @@ function describeResponse(
   { languages, model }: { languages: readonly string[]; model: string },
 ) {
   const allowed = settings.languages.length > 0 ? settings.languages : languages
-  const stated = response.language && languageCodeOf(response.language, allowed)
-  const language = settings.language ?? stated ?? allowed[0]!
+  const reported = response.language && languageCodeOf(response.language, allowed)
+  const language = settings.language ?? reported ?? allowed[0]!
   const isEstimated = response.hasWordTimes === false
   const warnings = isEstimated ? [`${REMOTE} does not measure word times: they are estimates`] : []
   return { language, warnings, model: `${REMOTE}@${model}` }

@@ -23,7 +23,7 @@ function auFile(rate: number, size = pcm.length): Buffer {
   return Buffer.concat([bigEndian('.snd', 24, size, 3, rate, 1), Buffer.from(pcm).swap16()])
 }
 
-/** A CAF file of 16 bits, little-endian; its data may have no stated size. */
+/** A CAF file of 16 bits, little-endian; its data may declare no size. */
 function cafFile(size: readonly [number, number] = [0, pcm.length + 4]): Buffer {
   const rate = Buffer.alloc(8)
   rate.writeDoubleBE(16_000)
@@ -36,7 +36,7 @@ const linksOf = (format: Parameters<typeof findJoinedFiles>[1], ...files: Buffer
   return findJoinedFiles(bytesSource(Buffer.concat(files)), format)
 }
 
-test('joined files of formats with a stated size are read one after the other', async (t) => {
+test('joined files of formats with a declared size are read one after the other', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'joined-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const path = join(folder, 'joined')

@@ -8,11 +8,11 @@ const MAX_TAG_BYTES = 1024 * 1024
 /** The size that a writer to a pipe leaves in the header of an AU file. */
 const UNKNOWN_SIZE = 0xffff_ffff
 
-/** Returns the end of the file that begins at an offset, as its headers state it. */
-type StatedEnd = (source: ByteSource, start: number) => number
+/** Returns the end of the file that begins at an offset, as its headers declare it. */
+type DeclaredEnd = (source: ByteSource, start: number) => number
 
 /** The formats of which libav reads only the first of several files. */
-const statedEnds = {
+const declaredEnds = {
   // The size of a chunk; after an odd one there is a pad byte.
   aiff: (source, start) => start + 8 + even(numbers(source, start + 4, 4).getUint32(0)),
   au: (source, start) => {
@@ -26,18 +26,18 @@ const statedEnds = {
     return start + 8 * Math.ceil(Number(numbers(source, start + 16, 8).getBigUint64(0, true)) / 8)
   },
   wv: endOfWavpack,
-} satisfies Record<string, StatedEnd>
+} satisfies Record<string, DeclaredEnd>
 
 /**
  * Returns the files that were joined byte by byte to one of a format. Returns no parts for a file
  * that is a single one.
  */
-export function findJoinedFiles(source: ByteSource, format: keyof typeof statedEnds): FilePart[] {
+export function findJoinedFiles(source: ByteSource, format: keyof typeof declaredEnds): FilePart[] {
   const magic = nameAt(source, 0)
   const starts = [0]
   while (starts.length < MAX_PARTS) {
     const start = starts.at(-1)!
-    const end = statedEnds[format](source, start)
+    const end = declaredEnds[format](source, start)
     if (end <= start || nameAt(source, end) !== magic) break
     starts.push(end)
   }
