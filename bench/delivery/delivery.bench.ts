@@ -50,7 +50,7 @@ for (let round = 0; round < ROUNDS; round++) {
   besideStalled.push(await run({ stalledEvents: EVENTS }))
 }
 const rates = [alone, besideStalled].map((runs) => rateOf(runs))
-for (const [i, runs] of [alone, besideStalled].entries()) describe(runs, { isBeside: i === 1 })
+for (const [i, runs] of [alone, besideStalled].entries()) describe(runs, { hasStalled: i === 1 })
 report({ bench: 'delivery', what: 'ratio', besideToAlone: rates[1]! / rates[0]! })
 await runSession()
 await receivers.stop()
@@ -139,15 +139,15 @@ function rateOf(runs: readonly Run[]): number {
   return sum(runs, ({ backlog }) => backlog.events) / sum(runs, ({ backlog }) => backlog.seconds)
 }
 
-function describe(runs: readonly Run[], { isBeside }: { isBeside: boolean }): void {
+function describe(runs: readonly Run[], { hasStalled }: { hasStalled: boolean }): void {
   const both = (read: (outcome: Outcome) => number) =>
     sum(runs, ({ backlog, paced }) => read(backlog) + read(paced))
   report({
     bench: 'delivery',
-    what: isBeside ? 'beside a receiver that never answers' : 'alone',
+    what: hasStalled ? 'beside a receiver that never answers' : 'alone',
     rounds: ROUNDS,
     events: runs[0]!.backlog.events,
-    stalledEvents: isBeside ? EVENTS : 0,
+    stalledEvents: hasStalled ? EVENTS : 0,
     perSecond: rateOf(runs),
     secondsToLast: runs.map(({ backlog }) => backlog.seconds),
     backlogMs: runs.map(({ backlog }) => backlog.waitMs),

@@ -16,8 +16,8 @@ export type Attacker = {
   count(what: string): void
   /** Takes bytes from the budget of the attack; false when there are none left. */
   spend(bytes: number): boolean
-  /** Runs `act` repeatedly in `places` concurrent loops, until the end. */
-  repeat(places: number, act: (place: number) => Promise<void>): Promise<void>
+  /** Runs `act` repeatedly in `concurrency` loops at once, until the end. */
+  repeat(concurrency: number, act: (loop: number) => Promise<void>): Promise<void>
 }
 
 export type Request = {
@@ -89,16 +89,16 @@ export function createAttacker(
     return left > 0
   }
 
-  async function repeat(places: number, act: (place: number) => Promise<void>): Promise<void> {
-    const run = async (place: number) => {
+  async function repeat(concurrency: number, act: (loop: number) => Promise<void>): Promise<void> {
+    const run = async (loop: number) => {
       while (!signal.aborted && left > 0) {
-        await act(place).catch((error: Error) => {
+        await act(loop).catch((error: Error) => {
           if (!signal.aborted) count(`error: ${nameOf(error)}`)
         })
         await sleep(PAUSE_MS, undefined, { signal }).catch(() => {})
       }
     }
-    await Promise.all(Array.from({ length: places }, (_, place) => run(place)))
+    await Promise.all(Array.from({ length: concurrency }, (_, loop) => run(loop)))
   }
 
   return { url, key, signal, sources, send, count, spend, repeat }

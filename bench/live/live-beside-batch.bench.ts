@@ -24,21 +24,21 @@ await streamSpeech(client, speeches[0]!, { kind: 'fast' })
 const copies = 1 + Math.ceil(WORK_SECONDS / (await timeOfJob()))
 
 const alone: Streamed[] = []
-const beside: Streamed[] = []
+const withRecordings: Streamed[] = []
 let leftOver = 0
 for (let round = 0; round < ROUNDS; round++) {
   const speech = speeches[round % speeches.length]!
   alone.push(await streamSpeech(client, speech, { kind: 'live', delay: 0 }))
   const ids: string[] = []
   for (let i = 0; i < copies; i++) ids.push(await client.create({ audio_url: recording }))
-  beside.push(await streamSpeech(client, speech, { kind: 'live', delay: 0 }))
+  withRecordings.push(await streamSpeech(client, speech, { kind: 'live', delay: 0 }))
   const jobs = await Promise.all(ids.map((id) => client.find(id)))
   leftOver += jobs.filter(({ status }) => status === 'queued' || status === 'processing').length
   for (const id of ids) await client.wait(id, () => {})
 }
 await server.stop()
 
-const [quiet, busy] = [describe(alone), describe(beside)]
+const [quiet, busy] = [describe(alone), describe(withRecordings)]
 const ratio = {
   firstPartialP50: busy.firstPartialMs.p50 / quiet.firstPartialMs.p50,
   firstPartialP95: busy.firstPartialMs.p95 / quiet.firstPartialMs.p95,
@@ -50,7 +50,7 @@ report({
   corpus,
   rounds: ROUNDS,
   alone: quiet,
-  beside: busy,
+  withRecordings: busy,
   ratio,
   /** If no recordings are left at the end of a session, the queue was empty for a while. */
   recordingsLeft: leftOver,

@@ -15,11 +15,11 @@ async function dial({ url, signal, count }: Attacker): Promise<Socket> {
   return socket
 }
 
-/** Holds `places` connections, each of which sends `begin` and then `next` five times a second. */
-function hold(places: number, begin: string, next: string): Attack {
+/** Holds `concurrency` connections; each sends `begin`, then `next` five times a second. */
+function hold(concurrency: number, begin: string, next: string): Attack {
   return {
     run(attacker) {
-      return attacker.repeat(places, async () => {
+      return attacker.repeat(concurrency, async () => {
         const socket = await dial(attacker)
         socket.write(begin)
         while (!socket.destroyed && !attacker.signal.aborted) {

@@ -24,13 +24,13 @@ export async function uploadAndUse(
   await send('/v2/pre-recorded', { json: { audio_url } })
 }
 
-/** Uploads the files in turn, in `places` concurrent loops. */
-function uploads(name: string, make: () => Buffer[], places = 20): Attack {
+/** Uploads the files in turn, in `concurrency` loops at once. */
+function uploads(name: string, make: () => Buffer[], concurrency = 20): Attack {
   return {
     async run(attacker) {
       const files = make().map((file) => new Uint8Array(file))
       let next = 0
-      await attacker.repeat(places, async () => {
+      await attacker.repeat(concurrency, async () => {
         const bytes = files[next++ % files.length]!
         if (attacker.spend(bytes.length)) await uploadAndUse(attacker, { name, bytes })
       })

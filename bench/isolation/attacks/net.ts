@@ -9,9 +9,9 @@ const nowhere = () => `http://${crypto.randomUUID()}.invalid/a.wav`
 /** Repeatedly uploads by URL in 25 concurrent loops, and creates jobs by URL in four. */
 function fetches(address: (attacker: Attacker) => string): Attack['run'] {
   return (attacker) => {
-    return attacker.repeat(29, async (place) => {
+    return attacker.repeat(29, async (loop) => {
       const json = { audio_url: address(attacker) }
-      await attacker.send(place < 25 ? '/v2/upload' : '/v2/pre-recorded', { json })
+      await attacker.send(loop < 25 ? '/v2/upload' : '/v2/pre-recorded', { json })
     })
   }
 }
@@ -55,7 +55,7 @@ const liveCallbacks: Attack = {
     const flags = Object.fromEntries(receive.map((name) => [`receive_${name}`, true]))
     const callback_config = { url: `${attacker.sources}/silent`, ...flags }
     const params = { callback: true, callback_config, messages_config: flags }
-    await onSessions(attacker, { places: 3, params }, async ({ socket, isOpen }) => {
+    await onSessions(attacker, { concurrency: 3, params }, async ({ socket, isOpen }) => {
       for (let at = 0; isOpen() && !attacker.signal.aborted; at += 640) {
         const from = at % (speech.length - 640)
         socket.send(speech.subarray(from, from + 640))

@@ -17,22 +17,22 @@ const WARM_UP_SECONDS = 900
 
 const { corpus, speeches } = await readSpeech()
 const server = await startLiveServer()
-const looks: { second: number; serverMB: number; allMB: number }[] = []
+const measurements: { second: number; serverMB: number; allMB: number }[] = []
 let startedCount = 0
 let done = 0
 const started = performance.now()
-await look()
+await measure()
 await Promise.all(Array.from({ length: AT_A_TIME }, feed))
 const elapsed = (performance.now() - started) / 1000
 await server.stop()
 
-const settled = looks.filter(({ second }) => second >= WARM_UP_SECONDS)
+const settled = measurements.filter(({ second }) => second >= WARM_UP_SECONDS)
 report({
   bench: 'live-memory',
   corpus,
   sessionsAtATime: AT_A_TIME,
   seconds: done,
-  looks: looks.map(({ second, serverMB, allMB }) => [second, serverMB, allMB]),
+  measurements: measurements.map(({ second, serverMB, allMB }) => [second, serverMB, allMB]),
   serverMBPerHour: slope(settled.map(({ second, serverMB }) => [second / 3600, serverMB])),
   allMBPerHour: slope(settled.map(({ second, allMB }) => [second / 3600, allMB])),
   timesRealTime: done / elapsed,
@@ -45,13 +45,13 @@ async function feed(): Promise<void> {
     await streamSpeech(server.client, speech, { kind: 'fast' })
     const before = Math.floor(done / INTERVAL_SECONDS)
     done += seconds(speech.samples)
-    if (Math.floor(done / INTERVAL_SECONDS) > before) await look()
+    if (Math.floor(done / INTERVAL_SECONDS) > before) await measure()
   }
 }
 
-async function look(): Promise<void> {
+async function measure(): Promise<void> {
   const { own, all } = await residentOf(server.pid)
-  looks.push({ second: Math.round(done), serverMB: own / 1e6, allMB: all / 1e6 })
+  measurements.push({ second: Math.round(done), serverMB: own / 1e6, allMB: all / 1e6 })
 }
 
 /** Returns the slope of the least-squares line. */

@@ -30,7 +30,7 @@ export function Transcript(props: TranscriptProps): JSX.Element {
   const [showsConfidence, setShowsConfidence] = useState(false)
   const [isCorrecting, setCorrecting] = useState(false)
   const [language, setLanguage] = useState('')
-  const beside = useTranslation(job, language)
+  const translate = useTranslation(job, language)
   const isRedacted = job?.request_params?.pii_redaction === true
   const list = useRef<HTMLDivElement>(null)
   useEffect(() => {
@@ -47,7 +47,7 @@ export function Transcript(props: TranscriptProps): JSX.Element {
         {canEdit && (
           <Toggle label={texts.corrections.mode} isOn={isCorrecting} set={setCorrecting} />
         )}
-        {job && <BesideField job={job} language={language} set={setLanguage} />}
+        {job && <TranslationField job={job} language={language} set={setLanguage} />}
       </div>
       {isRedacted && <p class="hint">{t.redacted}</p>}
       {isCorrecting && <p class="hint">{texts.corrections.hint}</p>}
@@ -67,8 +67,8 @@ export function Transcript(props: TranscriptProps): JSX.Element {
             key={utteranceKey(utterance)}
             utterance={utterance}
             isSame={i > 0 && speakerName(utterances[i - 1]!) === speakerName(utterance)}
-            beside={beside?.(utterance)}
-            besideLanguage={beside && language}
+            translation={translate?.(utterance)}
+            translationLanguage={translate && language}
             {...{ speakers, isCorrecting, isRedacted, play, apply, at }}
           />
         ))}
@@ -85,17 +85,17 @@ function utteranceKey({ source }: ShownUtterance): string {
   return `${source.utterance} ${source.from}`
 }
 
-type BesideProps = { job: Job; language: string; set: (language: string) => void }
+type TranslationProps = { job: Job; language: string; set: (language: string) => void }
 
 /** Chooses the translation beside the words, if there are any. */
-function BesideField({ job, language, set }: BesideProps): JSX.Element | null {
+function TranslationField({ job, language, set }: TranslationProps): JSX.Element | null {
   const languages = translatedLanguages(job)
   if (languages.length === 0) return null
   return (
     <label class="choice">
-      {t.beside}
+      {t.translationBeside}
       <select value={language} onChange={(event) => set(event.currentTarget.value)}>
-        <option value="">{t.besideNone}</option>
+        <option value="">{t.noTranslation}</option>
         {languages.map((code) => (
           <option key={code} value={code}>
             {languageName(code)}

@@ -20,8 +20,8 @@ type UtteranceProps = Pick<Edits, 'apply' | 'at'> & {
   /** Whether some words may be redacted. */
   isRedacted: boolean
   /** Its translation, if one is shown. */
-  beside: string | undefined
-  besideLanguage: string | undefined
+  translation: string | undefined
+  translationLanguage: string | undefined
   play: (seconds: number) => void
 }
 
@@ -30,7 +30,7 @@ type UtteranceProps = Pick<Edits, 'apply' | 'at'> & {
  */
 export const Utterance = memo((props: UtteranceProps): JSX.Element => {
   const { utterance, speakers, isSame, isCorrecting, isRedacted, play } = props
-  const { beside, besideLanguage } = props
+  const { translation, translationLanguage } = props
   const time = formatTime(utterance.start)
   const row = useRef<HTMLDivElement>(null)
   const [isNear, setNear] = useState(false)
@@ -45,7 +45,7 @@ export const Utterance = memo((props: UtteranceProps): JSX.Element => {
   const name = speakers.speakerName(utterance)
   const isEditing = isCorrecting && word !== undefined
   return (
-    <div ref={row} class={besideLanguage ? 'utterance with-translation' : 'utterance'}>
+    <div ref={row} class={translationLanguage ? 'utterance with-translation' : 'utterance'}>
       <button
         type="button"
         class="time"
@@ -81,9 +81,9 @@ export const Utterance = memo((props: UtteranceProps): JSX.Element => {
           <Words {...{ utterance, isNear, isRedacted, open: isCorrecting ? setWord : undefined }} />
         )}
       </div>
-      {besideLanguage && (
-        <p class="translation" dir="auto" lang={besideLanguage}>
-          {beside}
+      {translationLanguage && (
+        <p class="translation" dir="auto" lang={translationLanguage}>
+          {translation}
         </p>
       )}
     </div>

@@ -17,7 +17,7 @@ export const pageNumber = signal(0)
 export const page = signal<JobPage | undefined>(undefined)
 export const progress = signal<Readonly<Record<string, ApiJobProgress>>>({})
 /** The jobs that are deleted when the time to undo is over. */
-export const leaving = signal<ReadonlySet<string>>(new Set())
+export const pendingDeletions = signal<ReadonlySet<string>>(new Set())
 
 let latest = 0
 
@@ -40,7 +40,7 @@ export async function reloadList(): Promise<void> {
 
 /** Shows the previous page if all jobs of the last page were deleted. */
 function leaveEmptyPage(): void {
-  const isEmpty = page.value?.items.every(({ id }) => leaving.value.has(id)) ?? false
+  const isEmpty = page.value?.items.every(({ id }) => pendingDeletions.value.has(id)) ?? false
   if (isEmpty && pageNumber.value > 0) pageNumber.value--
 }
 
@@ -76,10 +76,10 @@ export function jobName({ file, kind }: Job): string {
 /** Hides a job, and deletes it unless the user undoes that within some seconds. */
 export function deleteJob(job: Job): void {
   const { id, kind } = job
-  leaving.value = new Set([...leaving.value, id])
+  pendingDeletions.value = new Set([...pendingDeletions.value, id])
   leaveEmptyPage()
   const keep = () => {
-    leaving.value = new Set([...leaving.value].filter((jobId) => jobId !== id))
+    pendingDeletions.value = new Set([...pendingDeletions.value].filter((jobId) => jobId !== id))
   }
   const send = (keepalive: boolean) => {
     removeEventListener('pagehide', leave)

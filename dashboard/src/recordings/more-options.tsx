@@ -63,7 +63,7 @@ function AddOnOptions({ addOn }: { addOn: AddOn }): JSX.Element | null {
           <Field
             key={field.name}
             field={field}
-            says={t.fields[name]?.[field.name] ?? { label: readableLabel(field.name) }}
+            fieldTexts={t.fields[name]?.[field.name] ?? { label: readableLabel(field.name) }}
             id={`${name}-${field.name}`}
             value={more.config[field.name]}
             set={(value) => set({ config: { ...more.config, [field.name]: value } })}
@@ -76,14 +76,14 @@ function AddOnOptions({ addOn }: { addOn: AddOn }): JSX.Element | null {
 
 type FieldProps = {
   field: SchemaField
-  says: (typeof t.fields)[string][string]
+  fieldTexts: (typeof t.fields)[string][string]
   id: string
   /** If undefined, the default of the server applies. */
   value: unknown
   set: (value: unknown) => void
 }
 
-function Field({ field, says, id, value, set }: FieldProps): JSX.Element {
+function Field({ field, fieldTexts, id, value, set }: FieldProps): JSX.Element {
   if (field.kind === 'switch') {
     return (
       <label class="choice">
@@ -93,16 +93,16 @@ function Field({ field, says, id, value, set }: FieldProps): JSX.Element {
           onChange={(event) => set(event.currentTarget.checked)}
         />
         <span>
-          {says.label}
-          {says.hint && <span class="hint block">{says.hint}</span>}
+          {fieldTexts.label}
+          {fieldTexts.hint && <span class="hint block">{fieldTexts.hint}</span>}
         </span>
       </label>
     )
   }
   return (
     <div class="fields">
-      <label for={id}>{says.label}</label>
-      <Control field={field} says={says} id={id} value={value} set={set} />
+      <label for={id}>{fieldTexts.label}</label>
+      <Control field={field} fieldTexts={fieldTexts} id={id} value={value} set={set} />
     </div>
   )
 }
@@ -158,7 +158,13 @@ type SelectFieldProps<Kind> = Omit<FieldProps, 'field'> & {
   field: Extract<SchemaField, { kind: Kind }>
 }
 
-function SelectField({ field, says, id, value, set }: SelectFieldProps<'choice'>): JSX.Element {
+function SelectField({
+  field,
+  fieldTexts,
+  id,
+  value,
+  set,
+}: SelectFieldProps<'choice'>): JSX.Element {
   return (
     <select
       id={id}
@@ -166,14 +172,14 @@ function SelectField({ field, says, id, value, set }: SelectFieldProps<'choice'>
       onChange={(event) => set(event.currentTarget.value || undefined)}
     >
       {field.usual === undefined && <option value="" />}
-      <ValueOptions values={field.values} names={says.values} />
+      <ValueOptions values={field.values} names={fieldTexts.values} />
     </select>
   )
 }
 
 function MultiSelectField({
   field,
-  says,
+  fieldTexts,
   id,
   value,
   set,
@@ -190,7 +196,7 @@ function MultiSelectField({
     >
       <ValueOptions
         values={field.values}
-        names={says.values}
+        names={fieldTexts.values}
         chosen={(value as string[] | undefined) ?? []}
       />
     </select>

@@ -5,14 +5,14 @@ import { formatDateTime, formatTime } from '../components/format.ts'
 import { TryAgain } from '../components/try-again.tsx'
 import { texts } from '../texts.ts'
 import { failureMessage } from './failures-page.tsx'
-import { deleteJob, isFiltered, jobName, leaving, page, progress } from './list-state.ts'
+import { deleteJob, isFiltered, jobName, page, pendingDeletions, progress } from './list-state.ts'
 import { cancelJob, removeUpload, retryUpload, type Upload, uploads } from './uploads.ts'
 
 const t = texts.recordings
 
 /** Shows the uploads, then the jobs, newest first. */
 export function RecordingList(): JSX.Element {
-  const jobs = page.value?.items.filter(({ id }) => !leaving.value.has(id))
+  const jobs = page.value?.items.filter(({ id }) => !pendingDeletions.value.has(id))
   if (!jobs) return <p>{texts.loading}</p>
   if (jobs.length + uploads.value.length === 0) {
     return <p class="empty">{isFiltered() ? t.noneFound : t.none}</p>

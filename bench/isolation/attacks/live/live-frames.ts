@@ -7,9 +7,9 @@ import { createSession, flood, frame, join, onSessions, opcodes } from './live-s
 function frames(...each: Buffer[]): Attack {
   return {
     run(attacker) {
-      const places = 3
-      return onSessions(attacker, { places }, (session) => {
-        return flood(attacker, session, { frames: Buffer.concat(each), places })
+      const concurrency = 3
+      return onSessions(attacker, { concurrency }, (session) => {
+        return flood(attacker, session, { frames: Buffer.concat(each), concurrency })
       })
     },
   }

@@ -23,12 +23,12 @@ async function speak({ signal, spend }: Attacker, session: Attacking, pace: numb
 }
 
 /** Runs sessions whose client sends audio and reads no messages. */
-function unread(params: Record<string, unknown>, { places = 4, pace = 4 } = {}): Attack {
+function unread(params: Record<string, unknown>, { concurrency = 4, pace = 4 } = {}): Attack {
   return {
     run(attacker) {
       return onSessions(
         attacker,
-        { places, params: { messages_config: all, ...params } },
+        { concurrency, params: { messages_config: all, ...params } },
         (session) => {
           session.wire.pause()
           return speak(attacker, session, pace)
@@ -74,7 +74,7 @@ const longWord = {
 function held(bytes: () => Buffer | undefined, params: Record<string, unknown> = {}): Attack {
   return {
     run(attacker) {
-      return onSessions(attacker, { places: 30, params }, async (session) => {
+      return onSessions(attacker, { concurrency: 30, params }, async (session) => {
         while (session.isOpen() && !attacker.signal.aborted) {
           const audio = bytes()
           if (audio) session.socket.send(audio)
@@ -99,7 +99,7 @@ const wide: Attack = {
   run(attacker) {
     const params = { channels: 8, sample_rate: 48_000, bit_depth: 32 }
     const audio = Buffer.alloc(768_000, 'sound of eight channels, more or less')
-    return onSessions(attacker, { places: 3, params }, async ({ socket, isOpen }) => {
+    return onSessions(attacker, { concurrency: 3, params }, async ({ socket, isOpen }) => {
       while (isOpen() && attacker.spend(audio.length)) {
         if (socket.bufferedAmount < 8_000_000) socket.send(audio)
         await sleep(100)
@@ -111,9 +111,9 @@ const wide: Attack = {
 /** Attacks with sessions that are expensive for the server. */
 export const sessionAttacks: Record<string, Attack> = {
   'live-unread': unread({}),
-  'live-unread-fast': unread({}, { places: 4, pace: 40 }),
+  'live-unread-fast': unread({}, { concurrency: 4, pace: 40 }),
   'live-spelling': unread(spelling(250_000)),
-  'live-spelling-many': unread(spelling(20_000), { places: 8, pace: 8 }),
+  'live-spelling-many': unread(spelling(20_000), { concurrency: 8, pace: 8 }),
   'live-vocabulary': unread(vocabulary),
   'live-long-words': unread(longWord),
   'live-silent': held(() => undefined),

@@ -44,19 +44,19 @@ export async function join(
 }
 
 /**
- * Runs `act` on sessions in `places` concurrent loops; each loop opens a new session when `act`
+ * Runs `act` on sessions in `concurrency` loops at once; each loop opens a new session when `act`
  * ends.
  */
 export function onSessions(
   attacker: Attacker,
-  { places, params = {} }: { places: number; params?: Record<string, unknown> },
-  act: (attacking: Attacking, place: number) => Promise<void>,
+  { concurrency, params = {} }: { concurrency: number; params?: Record<string, unknown> },
+  act: (attacking: Attacking, loop: number) => Promise<void>,
 ): Promise<void> {
-  return attacker.repeat(places, async (place) => {
+  return attacker.repeat(concurrency, async (loop) => {
     const session = await createSession(attacker, params)
     if (!session) return void (await sleep(500))
     const attacking = await join(attacker, session)
-    await act(attacking, place)
+    await act(attacking, loop)
     attacking.socket.terminate()
   })
 }
@@ -77,13 +77,13 @@ export function frame(opcode: number, payload: Uint8Array, isLast = true): Buffe
 const FLOOD_BYTES_PER_SECOND = 1_500_000
 const FLOOD_MS = 50
 
-/** Writes these frames repeatedly, at the rate of a slow line that `places` sockets share. */
+/** Writes these frames repeatedly, at the rate of a slow line that `concurrency` sockets share. */
 export async function flood(
   { signal, spend }: Attacker,
   { wire, isOpen }: Attacking,
-  { frames, places }: { frames: Buffer; places: number },
+  { frames, concurrency }: { frames: Buffer; concurrency: number },
 ): Promise<void> {
-  const each = (FLOOD_BYTES_PER_SECOND / places) * (FLOOD_MS / 1000)
+  const each = (FLOOD_BYTES_PER_SECOND / concurrency) * (FLOOD_MS / 1000)
   const copies = Buffer.concat(
     Array.from({ length: Math.max(1, Math.round(each / frames.length)) }, () => frames),
   )
