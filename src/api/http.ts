@@ -29,7 +29,7 @@ import { liveRoutes } from './routes/live/live-routes.ts'
 import { createLiveSocketServer } from './routes/live/sockets/live-socket.ts'
 import { capabilityRoutes } from './routes/models/capabilities.ts'
 import { modelRoutes } from './routes/models/models.ts'
-import { modelStoreRoutes } from './routes/models/stored-models.ts'
+import { modelAdminRoutes } from './routes/models/stored-models.ts'
 import { healthRoutes } from './routes/operations/health.ts'
 import { loadRoutes } from './routes/operations/load.ts'
 import { metricsRoutes } from './routes/operations/metrics.ts'
@@ -147,7 +147,7 @@ async function registerApi(
       guarded,
       nodeRoutes(app),
       loadRoutes(app),
-      modelStoreRoutes(app),
+      modelAdminRoutes(app),
       searchRoutes(app),
     )
   })

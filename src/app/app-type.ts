@@ -4,7 +4,7 @@ import type { Config } from '../config/config.ts'
 import type { DeliveryService } from '../delivery/delivery-service.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import type { LiveService } from '../live/live-service.ts'
-import type { ModelStore } from '../models/model-store.ts'
+import type { ModelAdmin } from '../models/model-admin.ts'
 import type { Log } from '../observability/log.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { Tracing } from '../observability/tracing.ts'
@@ -18,7 +18,7 @@ export type App = {
   tracing: Tracing
   storage: Storage
   speech: SpeechEngine
-  models: ModelStore
+  models: ModelAdmin
   delivery: DeliveryService
   jobs: Jobs
   live: LiveService

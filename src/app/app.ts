@@ -25,7 +25,7 @@ import { ResultBuilder } from '../text/result/result-builder.ts'
 import type { App } from './app-type.ts'
 import { checkNodeUrl } from './check-node-url.ts'
 import { openLanguageServices } from './language-services.ts'
-import { createModelStore } from './models/create-model-store.ts'
+import { createModelAdmin } from './models/create-model-admin.ts'
 import { createPullQueue } from './models/model-pulls.ts'
 import { remoteOptions } from './remote-asr.ts'
 
@@ -110,7 +110,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
 
   const onResultDelivered = (job: JobRef) => jobs.service.markResultDelivered(job)
   const live = new LiveService({ ...base, liveText, services, onEvents, onResultDelivered })
-  const models = createModelStore({ config, pulls })
+  const models = createModelAdmin({ config, pulls })
   const http = await createHttp({ ...base, models, delivery, jobs, live })
   // In parallel, so that no new job starts once the stop begins, and no job waits for a slow client
   // before it returns to the queue.

@@ -13,7 +13,7 @@ import {
   readStoredRecord,
   storeFolder,
 } from '../../models/install/installed-models.ts'
-import type { ListedModel, ModelState } from '../../models/model-store.ts'
+import type { ListedModel, ModelState } from '../../models/model-admin.ts'
 import {
   checkSpeakerModelFile,
   readInstalledModel,

@@ -4,7 +4,7 @@ import {
   listRemoteModels,
 } from '../../app/models/model-list.ts'
 import { readConfig } from '../../config/config.ts'
-import type { ListedModel } from '../../models/model-store.ts'
+import type { ListedModel } from '../../models/model-admin.ts'
 import { parseArguments, readSettings, UsageError } from '../terminal/arguments.ts'
 import { formatTable } from '../terminal/table.ts'
 import type { Command, Terminal } from '../terminal/terminal.ts'

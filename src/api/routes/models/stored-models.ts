@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import type { App } from '../../../app/app-type.ts'
 import { AppError } from '../../../errors.ts'
-import type { ListedModel } from '../../../models/model-store.ts'
+import type { ListedModel } from '../../../models/model-admin.ts'
 import type { PullState } from '../../../models/pull-queue.ts'
 import { type AuditAction, recordAudit } from '../../../storage/accounts/audit-log.ts'
 import { clientAddressOf } from '../../auth/client-address.ts'
@@ -40,7 +40,7 @@ const remove = {
 }
 
 /** Lists, pulls and removes the models of this machine. An extension of the API. */
-export function modelStoreRoutes({
+export function modelAdminRoutes({
   config,
   models,
   storage: { db },

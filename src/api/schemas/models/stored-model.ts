@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { modelKinds } from '../../../models/catalog.ts'
-import { modelStates } from '../../../models/model-store.ts'
+import { modelStates } from '../../../models/model-admin.ts'
 import { Type } from '../common/type.ts'
 import { OneOf } from '../common/values.ts'
 

@@ -40,8 +40,8 @@ export type ListedModel = {
   measured: MeasurementSource | undefined
 }
 
-/** The models of this machine, for operators. */
-export type ModelStore = {
+/** Lists, pulls and removes the models of this machine, for operators. */
+export type ModelAdmin = {
   /** Lists the installed and configured models, then the available ones of the catalog. */
   list(): Promise<ListedModel[]>
   /** Returns the pulls that run or wait, and those that failed in the last minute. */

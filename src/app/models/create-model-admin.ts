@@ -2,19 +2,19 @@ import type { Config } from '../../config/config.ts'
 import { AppError } from '../../errors.ts'
 import { readCatalog } from '../../models/catalog.ts'
 import { isInstalled } from '../../models/install/install.ts'
-import type { ModelStore } from '../../models/model-store.ts'
+import type { ModelAdmin } from '../../models/model-admin.ts'
 import type { PullQueue } from '../../models/pull-queue.ts'
 import { listAvailableModels, listLocalModels, listRemoteModels } from './model-list.ts'
 import { removeModel } from './remove-model.ts'
 
-/** Dependencies of the model store. */
-export type ModelStoreOptions = {
+/** Dependencies of `createModelAdmin`. */
+export type ModelAdminOptions = {
   config: Pick<Config, 'models'>
   pulls: Pick<PullQueue, 'pull' | 'progressOf' | 'states'>
 }
 
-/** Creates the store of this machine's models, which operators list and change over HTTP. */
-export function createModelStore({ config: { models }, pulls }: ModelStoreOptions): ModelStore {
+/** Creates what lists, pulls and removes the models of this machine for operators. */
+export function createModelAdmin({ config: { models }, pulls }: ModelAdminOptions): ModelAdmin {
   const { folder } = models
   const { signal } = new AbortController()
   return {
