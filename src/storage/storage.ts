@@ -15,7 +15,7 @@ import {
   refuseUnknownObjects,
 } from './data-folder/data-folder.ts'
 import { createDiskMeter, type MeasureDisk } from './data-folder/disk.ts'
-import { type SpaceSettings, StorageLimits } from './data-folder/storage-limits.ts'
+import { DiskSpace, type SpaceSettings } from './data-folder/disk-space.ts'
 import type { Database, Db } from './database/db.ts'
 import { type NodeState, OwnNode } from './database/nodes/nodes.ts'
 import { NODE_TIMEOUT_MS, registerNode } from './database/nodes/register-node.ts'
@@ -44,7 +44,7 @@ export type Storage = {
   db: Db
   objects: ObjectStore
   /** The limits of what accounts may store. */
-  space: StorageLimits
+  space: DiskSpace
   /** Unreferenced objects; undefined if they are not kept. */
   orphans: Orphans | undefined
   /** Decides whether the clock may be trusted; checked before old data is deleted. */
@@ -164,7 +164,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   // The size of the disk is irrelevant for a bucket.
   const accountMaxBytes = options.accountMaxBytes ?? (options.objectStore ? 0 : undefined)
   const disk = options.disk ?? createDiskMeter(folder)
-  const space = new StorageLimits({ ...options, accountMaxBytes, db, disk })
+  const space = new DiskSpace({ ...options, accountMaxBytes, db, disk })
   const parts = opened.move()
   const close = () => parts.disposeAsync()
   return { db, objects, space, orphans, deletionClock, node, swept, close }

@@ -1,6 +1,6 @@
 import { wallNow } from '../../clock.ts'
 import type { Config } from '../../config/config.ts'
-import type { DiskReservation } from '../../storage/data-folder/storage-limits.ts'
+import type { DiskReservation } from '../../storage/data-folder/disk-space.ts'
 import type { ClaimedJob } from '../../storage/jobs/queue/claim-job.ts'
 import { saveFetchedRecording } from '../../storage/recordings/fetched-recording.ts'
 import { findRecording } from '../../storage/recordings/recordings.ts'

@@ -4,7 +4,7 @@ import type { probeMedia } from '../../audio/probe-media.ts'
 import type { Config } from '../../config/config.ts'
 import type { Resolve } from '../../net/dns/resolver.ts'
 import type { Log } from '../../observability/log.ts'
-import type { StorageLimits } from '../../storage/data-folder/storage-limits.ts'
+import type { DiskSpace } from '../../storage/data-folder/disk-space.ts'
 import type { Db } from '../../storage/database/db.ts'
 import type { ResultBuilder } from '../../text/result/result-builder.ts'
 import type { Services } from '../../text/service-add-ons/service-add-on.ts'
@@ -17,7 +17,7 @@ export type MediaDeps = { probe: typeof probeMedia; decode: typeof decodeMedia }
 /** The dependencies of the pipeline. */
 export type PipelineDeps = {
   db: Db
-  space: StorageLimits
+  space: DiskSpace
   speech: SpeechEngine
   media: MediaDeps
   /** Resolves the host name of a source. */

@@ -4,7 +4,7 @@ import type { DecodedChannel } from '../../audio/channels/channel-files.ts'
 import { bytesPerSample, SAMPLE_RATE } from '../../audio/pcm.ts'
 import type { SampleSpan } from '../../audio/redaction/beep.ts'
 import { redactedWave } from '../../audio/redaction/redacted-wave.ts'
-import type { StorageLimits } from '../../storage/data-folder/storage-limits.ts'
+import type { DiskSpace } from '../../storage/data-folder/disk-space.ts'
 import type { Db } from '../../storage/database/db.ts'
 import type { RedactedAudio } from '../../storage/jobs/redacted-audio.ts'
 import type { RedactedSpan } from '../../text/redaction/redacted-spans.ts'
@@ -45,7 +45,7 @@ type Redaction = {
  * returned object, or delete it.
  */
 export async function storeRedactedAudio(
-  { db, space }: { db: Db; space: Pick<StorageLimits, 'checkQuota' | 'reserveBytes'> },
+  { db, space }: { db: Db; space: Pick<DiskSpace, 'checkQuota' | 'reserveBytes'> },
   channels: readonly DecodedChannel[],
   { redacted, recognized, signal, account }: Redaction,
 ): Promise<RedactedAudio> {

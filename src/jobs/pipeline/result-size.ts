@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import type { StorageLimits } from '../../storage/data-folder/storage-limits.ts'
+import type { DiskSpace } from '../../storage/data-folder/disk-space.ts'
 
 /**
  * Maximum size of a result. The result of hours of speech with every add-on is a tenth of this.
@@ -17,7 +17,7 @@ const FREE_RESULT_BYTES = 1024 * 1024
  * account's quota.
  */
 export async function checkResultSize(
-  space: Pick<StorageLimits, 'checkQuota'>,
+  space: Pick<DiskSpace, 'checkQuota'>,
   { account }: { account: string },
   text: string,
 ): Promise<void> {

@@ -3,7 +3,7 @@ import { wallNow } from '../../clock.ts'
 import type { Config } from '../../config/config.ts'
 import { AppError } from '../../errors.ts'
 import type { Resolve } from '../../net/dns/resolver.ts'
-import type { StorageLimits } from '../../storage/data-folder/storage-limits.ts'
+import type { DiskSpace } from '../../storage/data-folder/disk-space.ts'
 import type { Db } from '../../storage/database/db.ts'
 import { insertRecording, type StoredRecording } from '../../storage/recordings/recordings.ts'
 import { roundTo } from '../../transcript/rounding.ts'
@@ -24,7 +24,7 @@ export type RemoteUpload = { source: string; signal: AbortSignal }
 /** The dependencies of storing an upload. */
 export type UploadDeps = {
   db: Db
-  space: StorageLimits
+  space: DiskSpace
   media: MediaDeps
   /** Resolves the host name of a source. */
   resolve: Resolve

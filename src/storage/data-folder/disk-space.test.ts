@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { openTestStorage } from '../../../test/support/storage/test-storage.ts'
 import { insertRecording } from '../recordings/recordings.ts'
-import { type SpaceSettings, StorageLimits } from './storage-limits.ts'
+import { DiskSpace, type SpaceSettings } from './disk-space.ts'
 
 const MB = 1_000_000
 
@@ -10,7 +10,7 @@ const MB = 1_000_000
 async function openSpace(t: TestContext, settings: SpaceSettings = {}) {
   const { db } = await openTestStorage(t)
   const disk = { free: 50 * MB, size: 100 * MB }
-  const space = new StorageLimits({ ...settings, db, disk: async () => disk })
+  const space = new DiskSpace({ ...settings, db, disk: async () => disk })
   let files = 0
   async function store(account: string, size: number): Promise<void> {
     const id = `file-${files++}`

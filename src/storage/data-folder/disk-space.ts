@@ -13,8 +13,8 @@ export type SpaceSettings = {
   accounts?: readonly string[]
 }
 
-/** The dependencies of `StorageLimits`. */
-export type StorageLimitsOptions = SpaceSettings & { db: Db; disk: MeasureDisk }
+/** The dependencies of `DiskSpace`. */
+export type DiskSpaceOptions = SpaceSettings & { db: Db; disk: MeasureDisk }
 
 /**
  * New work is refused below the reserve. Accepted work may use all of the reserve except for
@@ -65,15 +65,15 @@ const ACCOUNT_SHARE = 0.5
  * Keeps the disk from filling up: refuses new work below a reserve, delays accepted work that would
  * not fit, and gives each account a share.
  */
-export class StorageLimits {
-  readonly #options: StorageLimitsOptions
+export class DiskSpace {
+  readonly #options: DiskSpaceOptions
   /** Bytes being written, by account. */
   readonly #incoming = new Map<string, number>()
   /** Bytes that current work is still going to write. */
   #planned = 0
   #accounts: { at: number; count: Promise<number> } | undefined
 
-  constructor(options: StorageLimitsOptions) {
+  constructor(options: DiskSpaceOptions) {
     this.#options = options
   }
 
