@@ -1,6 +1,6 @@
 import type { PlanarSamples } from '../pcm.ts'
 import { addLoudness, isCopy } from './compare-loudness.ts'
-import { createLevelHistogram, type LevelHistogram } from './level-histogram.ts'
+import { createLevelHistogram, type LevelHistogram, SAME_LEVEL } from './level-histogram.ts'
 import { createOwnSpeech, MIN_SPEECH_RATIO } from './own-speech.ts'
 import {
   comparePair,
@@ -40,11 +40,7 @@ export const WINDOW_SAMPLES = 64_000
 
 /** The minimum number of spectra with speech in a window (0.8 s). */
 const MIN_SPEECH = 12
-/**
- * Channels with the same voice at most this many decibels lower are one group. Panning by 70:30
- * makes 7.4 dB; what leaks from one line of a call into another lies 10 dB below, or more.
- */
-const SAME_LEVEL = 8.7
+/** A channel with more than this factor of the energy of two others may leak into both. */
 const LEAK_RATIO = 10 ** (SAME_LEVEL / 10)
 /** The share of the level differences that is ignored at either end. */
 const IGNORED_SHARE = 0.1

@@ -7,8 +7,12 @@ const BINS_PER_DECIBEL = 4
  * The weight of a cell is its coherence to this power, so that cells with a single voice dominate.
  */
 const SHARPNESS = 4
-/** A voice that is less than 8.7 dB louder in one channel may have leaked from the other. */
-const SIMILAR = 8.7
+/**
+ * Below this difference in decibels a voice has about the same level in two channels: neither is a
+ * leak of the other. Panning by 70:30 makes 7.4 dB; what leaks from one line of a call into another
+ * lies 10 dB below, or more.
+ */
+export const SAME_LEVEL = 8.7
 /**
  * Each of two parties is louder in its own channel. Their levels differ by at least this, in
  * decibels.
@@ -72,7 +76,7 @@ export function createLevelHistogram(): LevelHistogram {
       const center = (below + above) / 2
       const between = shareOf(weights, (level) => Math.abs(level - center) < distance / 4)
       // A voice that is clearly louder in one channel belongs to that channel.
-      const isSimilar = Math.min(Math.abs(below), Math.abs(above)) < SIMILAR
+      const isSimilar = Math.min(Math.abs(below), Math.abs(above)) < SAME_LEVEL
       return isSimilar && between <= MAX_BETWEEN ? center : 0
     },
   }

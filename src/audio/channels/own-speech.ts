@@ -1,4 +1,4 @@
-import type { LevelHistogram } from './level-histogram.ts'
+import { type LevelHistogram, SAME_LEVEL } from './level-histogram.ts'
 import type { SpectralFrame } from './pair-comparison.ts'
 
 /** Speech belongs to one channel alone if it is 17 dB louder there than in the other one. */
@@ -11,8 +11,6 @@ const MIN_SHARE = 0.1
  * Speech that is mixed into another channel electrically has a constant level there, within 3 dB.
  */
 const MAX_SPREAD = 6
-/** With a level difference below 8.7 dB, the speech is not a leak. */
-const SAME_LEVEL = 8.7
 /**
  * The balance in decibels for such recordings: a source must be 6 dB louder than its crosstalk, but
  * here it may be 6 dB quieter, because both channels contain the same speech.
