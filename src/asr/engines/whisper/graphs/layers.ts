@@ -1,8 +1,8 @@
 import type { Rows, WeightFile } from '../weights/weights.ts'
 import type { GraphWriter } from './graph-writer.ts'
 
-/** Weights per scale: 32 divides every size of the published models. */
-const BLOCK = 32
+/** Weights are rounded in blocks of this many; it divides every size of the published models. */
+export const BLOCK_WEIGHTS = 32
 /** The byte that stands for 0: bytes hold -127 to 127, plus this. */
 const ZERO_POINT = 128
 const MAX_INT8 = 127
@@ -58,7 +58,7 @@ export function blockProduct(
   inputs: readonly string[],
   { outputs: N, inputs: K }: Size,
 ): string {
-  const settings = { K, N, bits: 8, block_size: BLOCK, accuracy_level: BYTE_ACTIVATIONS }
+  const settings = { K, N, bits: 8, block_size: BLOCK_WEIGHTS, accuracy_level: BYTE_ACTIVATIONS }
   return graph.node('MatMulNBits', inputs, settings)
 }
 
@@ -70,9 +70,9 @@ export function blockConstants(
   { outputs, inputs }: Size,
 ): { blocks: string; scales: string } {
   const { bytes, scales } = quantizeBlocks(matrix)
-  const count = inputs / BLOCK
+  const count = inputs / BLOCK_WEIGHTS
   return {
-    blocks: graph.bytes(`${name}.blocks`, [outputs, count, BLOCK], bytes),
+    blocks: graph.bytes(`${name}.blocks`, [outputs, count, BLOCK_WEIGHTS], bytes),
     scales: graph.floats(`${name}.scales`, [outputs, count], scales),
   }
 }
@@ -80,9 +80,9 @@ export function blockConstants(
 /** Quantizes each block of 32 values to bytes around 128 with its own scale. */
 function quantizeBlocks(values: Float32Array): { bytes: Uint8Array; scales: Float32Array } {
   const bytes = new Uint8Array(values.length)
-  const scales = new Float32Array(values.length / BLOCK)
+  const scales = new Float32Array(values.length / BLOCK_WEIGHTS)
   for (let block = 0; block < scales.length; block++) {
-    const [from, to] = [block * BLOCK, (block + 1) * BLOCK]
+    const [from, to] = [block * BLOCK_WEIGHTS, (block + 1) * BLOCK_WEIGHTS]
     let peak = 0
     for (let i = from; i < to; i++) peak = Math.max(peak, Math.abs(values[i]!))
     scales[block] = peak / MAX_INT8

@@ -1,8 +1,7 @@
+import { BLOCK_WEIGHTS } from '../graphs/layers.ts'
 import type { WhisperSizes } from '../whisper-config.ts'
 import { type WeightFile, WeightFileError } from './weights.ts'
 
-/** Weights are rounded in blocks of this many; it divides the width of every published model. */
-const BLOCK = 32
 /** The kernel size of the convolutions, in frames. */
 const KERNEL = 3
 
@@ -38,7 +37,7 @@ function* expectedShapes(
   }
   function* layer(name: string): Generator<[string, ArrayShape]> {
     const inner = weights.sizes(`${name}/ffn/linear_0/weight`)?.[0] ?? 0
-    if (inner === 0 || inner % BLOCK !== 0) {
+    if (inner === 0 || inner % BLOCK_WEIGHTS !== 0) {
       throw new WeightFileError(`${name} has an inner width of ${inner}`)
     }
     yield* norm(`${name}/self_attention/layer_norm`)

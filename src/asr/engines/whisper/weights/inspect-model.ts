@@ -1,3 +1,4 @@
+import { BLOCK_WEIGHTS } from '../graphs/layers.ts'
 import type { WhisperConfig, WhisperSizes, WhisperTokens } from '../whisper-config.ts'
 import { publishedAlignmentHeads } from './alignment-heads.ts'
 import { checkShapes } from './check-shapes.ts'
@@ -8,8 +9,6 @@ import { type WeightFile, WeightFileError } from './weights.ts'
 /** The end token of the English-only models; the multilingual ones have one more before it. */
 const ENGLISH_END = 50_256
 const MAX_POSITIONS = 100_000
-/** Weights are rounded in blocks of this many; it divides the width of every published model. */
-const BLOCK = 32
 
 /** The config of a model whose weights are not converted yet; `vocabulary` holds its tokens. */
 export type InspectedModel = {
@@ -79,7 +78,7 @@ function readSizes(weights: WeightFile, folder: string): WhisperSizes {
   const isSupported =
     heads > 0 &&
     hidden % heads === 0 &&
-    hidden % BLOCK === 0 &&
+    hidden % BLOCK_WEIGHTS === 0 &&
     weights.read('decoder/num_heads')[0] === heads
   if (!isSupported || sizes.encoderLayers === 0 || sizes.decoderLayers === 0) {
     throw new WeightFileError(`${folder} is not a Whisper model in a supported form`)
