@@ -1,5 +1,6 @@
-/** Redacted words, as `[NAME_1]` and `####`. */
-const MARKERS = /\[[A-Z][A-Z_]*_\d+\]/g
+/** The markers of redacted words, such as `[NAME_1]`. */
+export const MARKERS = /\[[A-Z][A-Z_]*_\d+\]/g
+/** Masks of redacted words, such as `####`. */
 const MASKS = /#+/g
 
 /**

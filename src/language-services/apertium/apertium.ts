@@ -1,5 +1,5 @@
 import { dirname } from 'node:path'
-import { keepsHidden } from '../hidden-text.ts'
+import { keepsHidden, MARKERS } from '../hidden-text.ts'
 import { ServiceFailure } from '../service-failure.ts'
 import { ProgramEnded, ProgramFailed, runProgram } from './run-program.ts'
 
@@ -25,7 +25,6 @@ const GROWTH = 8
 const FRAME_BYTES = 64 * 1024
 /** Separates texts: Apertium copies blank lines, and ends a sentence there. */
 const BETWEEN = '\n\n'
-const HIDDEN = /\[[A-Z][A-Z_]*_\d+\]/g
 const PLACEHOLDER = /Qx([a-z]+)q/g
 
 /** Creates a translator that runs the program `file`: a path, or a name in the usual folders. */
@@ -103,11 +102,11 @@ function coverHidden(text: string): string {
   let n = 0
   // Control characters have no meaning in speech.
   const line = text.replace(/[\s\p{Cc}]+/gu, ' ').trim()
-  return line.replace(HIDDEN, () => `Qx${lettersOfNumber(n++)}q`)
+  return line.replace(MARKERS, () => `Qx${lettersOfNumber(n++)}q`)
 }
 
 function restoreHidden(translation: string, text: string): string {
-  const hidden = text.match(HIDDEN) ?? []
+  const hidden = text.match(MARKERS) ?? []
   const byLetters = new Map(hidden.map((marker, n) => [lettersOfNumber(n), marker]))
   return translation.replace(
     PLACEHOLDER,

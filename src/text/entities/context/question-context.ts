@@ -1,3 +1,4 @@
+import { markers } from '../../redaction/markers/markers.ts'
 import { trailingFrom } from '../../words/trailing.ts'
 import type { Interjection } from '../document.ts'
 import type { Entity } from '../entity-types.ts'
@@ -49,7 +50,7 @@ export function withQuestions(
 }
 
 /** The markers of redaction, whose labels are not cues. */
-const MARKERS = /\[[A-Z_]+_\d+\]/g
+const MARKERS = markers()
 
 /** Returns the last sentence of a turn if it is a question or a request. */
 function questionOf(phrase: string): string | undefined {
