@@ -50,19 +50,14 @@ export class EndpointQueues {
   readonly #accounts = new Map<string, RequestCount>()
   readonly #total: RequestCount = { all: 0, doubtful: 0 }
 
-  /** Returns the number of requests in flight. */
-  get inFlight(): number {
-    return this.#total.all
+  /** Returns the ids of all deliveries in flight. */
+  ids(): string[] {
+    return this.#all().flatMap(({ inFlight }) => [...inFlight.keys()])
   }
 
   /** Yields all requests in flight. */
   *requests(): Generator<InFlight> {
     for (const { inFlight } of this.#queues.values()) yield* inFlight.values()
-  }
-
-  /** Returns the ids of all deliveries in flight. */
-  ids(): string[] {
-    return this.#all().flatMap(({ inFlight }) => [...inFlight.keys()])
   }
 
   /** Records when a delivery is, or may be, due for an endpoint. */
