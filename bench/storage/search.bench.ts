@@ -7,7 +7,7 @@
  * With `STENO_BENCH=postgres` the store is a PostgreSQL server of its own; `STENO_BENCH_JOBS` sets
  * another number of recordings.
  */
-import { readFile, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   makePostgresFolder,
@@ -18,7 +18,7 @@ import {
 import { createLog } from '../../src/observability/log.ts'
 import { openStorage } from '../../src/storage/storage.ts'
 import { report } from '../support/report.ts'
-import { type Served, serveSteno } from '../support/served.ts'
+import { processorTime, type Served, serveSteno } from '../support/served.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { fillSearchStore } from './search-store.ts'
 
@@ -110,28 +110,18 @@ async function measure(server: Served, what: string, query: string): Promise<voi
   // The first request reads pages that the others find in memory.
   let hits = (await get(server, path)).items.length
   const ms: number[] = []
-  const before = await processorMs(server)
+  // The time of the server, without that of a PostgreSQL server.
+  const before = await processorTime(server.process)
   const begunAt = performance.now()
   while (ms.length < REPEATS && performance.now() - begunAt < MAX_MS) {
     const at = performance.now()
     hits = (await get(server, path)).items.length
     ms.push(performance.now() - at)
   }
-  const processor = ((await processorMs(server)) - before) / ms.length
+  const processor = ((await processorTime(server.process)) - before) / ms.length
   ms.sort((a, b) => a - b)
   const [min, p50] = [ms[0]!, ms[Math.floor(ms.length / 2)]!]
   report({ bench: 'search', what, database, hits, min, p50, processor, limit: LIMIT_MS })
-}
-
-/**
- * Returns the processor time of the server in milliseconds, without that of a PostgreSQL server.
- * Linux only (/proc).
- */
-async function processorMs({ process: { pid } }: Served): Promise<number> {
-  const [, rest = ''] = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')
-  const [user, system] = rest.split(' ').slice(11, 13).map(Number)
-  // Ticks of ten milliseconds.
-  return (user! + system!) * 10
 }
 
 /** Deletes recordings that contain a word, and counts its hits before and after that. */
