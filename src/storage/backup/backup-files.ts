@@ -1,10 +1,10 @@
-import { createReadStream } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { AppError } from '../../errors.ts'
 import { storageError } from '../database/sqlite/storage-error.ts'
 import { writeDurably } from '../objects/disk/durable-file.ts'
 import { DamagedFile } from '../objects/encryption/encrypted-chunks.ts'
+import { readLazily } from '../objects/read-lazily.ts'
 import type { BackupEncryption } from './backup-encryption.ts'
 
 /** The size of a file in bytes, and its fingerprint in hex. */
@@ -21,14 +21,12 @@ export type OnBytes = (bytes: number) => void
 
 const READ_BYTES = 1024 * 1024
 
-/** Reads a file, or its first bytes. The file is opened when the first bytes are requested. */
-export async function* readLazily(
+/** Reads a file, or its first bytes, in large blocks. Opens it when the first are requested. */
+export function readInLargeBlocks(
   path: string,
   { size }: { size?: number } = {},
 ): AsyncGenerator<Uint8Array> {
-  if (size === 0) return
-  const end = size === undefined ? {} : { end: size - 1 }
-  yield* createReadStream(path, { highWaterMark: READ_BYTES, ...end })
+  return readLazily(path, { size, readBytes: READ_BYTES })
 }
 
 /** Passes bytes on, and measures their size and fingerprint. */
@@ -97,7 +95,7 @@ export async function* readChecked(
     measuredContent = content
   }
   try {
-    yield* measureContent(encryption.decrypt(name, readLazily(path)), encryption, {
+    yield* measureContent(encryption.decrypt(name, readInLargeBlocks(path)), encryption, {
       onBytes,
       onEnd,
     })

@@ -7,7 +7,7 @@ import { syncFolder } from '../objects/disk/durable-file.ts'
 import {
   type Content,
   measureContent,
-  readLazily,
+  readInLargeBlocks,
   reportFullDisk,
   writeAtomically,
 } from './backup-files.ts'
@@ -168,10 +168,14 @@ async function storeFile(
     content = measured
   }
   const onBytes = () => signal.throwIfAborted()
-  const source = measureContent(readLazily(file, size === undefined ? {} : { size }), encryption, {
-    onBytes,
-    onEnd,
-  })
+  const source = measureContent(
+    readInLargeBlocks(file, size === undefined ? {} : { size }),
+    encryption,
+    {
+      onBytes,
+      onEnd,
+    },
+  )
   await writeAtomically(
     join(unfinished, name),
     encryption.encrypt(`snapshots/${snapshot}/${name}`, source),
@@ -249,7 +253,7 @@ async function storeObject(
   const onBytes = () => signal.throwIfAborted()
   try {
     const file = objectPath(join(folder, 'objects'), id)
-    const source = measureContent(readLazily(file), encryption, { onBytes, onEnd })
+    const source = measureContent(readInLargeBlocks(file), encryption, { onBytes, onEnd })
     await writeAtomically(backupObjectPath(path, id), encryption.encrypt(`objects/${id}`, source))
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined

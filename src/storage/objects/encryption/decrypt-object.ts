@@ -1,10 +1,10 @@
-import { createReadStream } from 'node:fs'
 import { open, rm } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { AppError } from '../../../errors.ts'
 import { storageError } from '../../database/sqlite/storage-error.ts'
 import type { ObjectStore } from '../object-store.ts'
+import { readLazily } from '../read-lazily.ts'
 import {
   CHUNK,
   contentSize,
@@ -101,14 +101,6 @@ export async function readObjectInfo(
   if (objectInfo.size < HEADER_BYTES) return { ...objectInfo, header: undefined }
   const { body } = await stored.read(id, { start: 0, end: HEADER_BYTES - 1 })
   return { ...objectInfo, header: readHeader(await buffer(body)) }
-}
-
-/** Reads a file, which is opened when the first bytes are requested. */
-export async function* readLazily(
-  path: string,
-  options: { start?: number } = {},
-): AsyncGenerator<Uint8Array> {
-  yield* createReadStream(path, options)
 }
 
 async function* prepend(
