@@ -80,7 +80,7 @@ async function moveIntoPlace<T>(
 ): Promise<T> {
   try {
     const made = await make(temporary)
-    await makeFolder(dirname(target))
+    await makeDurableFolder(dirname(target))
     await rename(temporary, target)
     await syncFolder(dirname(target))
     return made
@@ -148,7 +148,7 @@ async function writeAll(handle: FileHandle, bytes: Uint8Array): Promise<void> {
 }
 
 /** A new folder is durable only when its parent folder is synced, too. */
-async function makeFolder(path: string): Promise<void> {
+async function makeDurableFolder(path: string): Promise<void> {
   if (await mkdir(path, { recursive: true })) await syncFolder(dirname(path))
 }
 
