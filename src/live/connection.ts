@@ -1,4 +1,4 @@
-import { messageMemory, type UnreadShare, unbounded } from './messages/unread-bytes.ts'
+import { messageMemory, type SessionUnreadBytes, unbounded } from './messages/unread-bytes.ts'
 
 /** A message on its way to the client. */
 export type OutgoingMessage = {
@@ -46,7 +46,7 @@ export type ConnectionOptions = {
    * Counts the bytes that the client has not read. Messages that must arrive are counted by the
    * outbox.
    */
-  unread?: UnreadShare | undefined
+  unread?: SessionUnreadBytes | undefined
   /** Whether the session had a connection before. */
   isResumed: boolean
   onFrame(data: Uint8Array, isBinary: boolean): void

@@ -34,7 +34,7 @@ import { endMessage } from './messages/lifecycle-messages.ts'
 import { type LiveParams, requestOf, textSettingsOf } from './request/live-params.ts'
 import type { CreatedSession, ParsedLiveRequest } from './request/live-request.ts'
 import { requireModel } from './request/require-model.ts'
-import { untilStored } from './result/live-job-finisher.ts'
+import { retryUntilStored } from './result/live-job-finisher.ts'
 import { ActiveSessions } from './sessions/active-sessions.ts'
 import { Admission } from './sessions/admission.ts'
 import { ConnectTimeouts } from './sessions/connect-timeouts.ts'
@@ -113,9 +113,9 @@ export class LiveService {
       admission: this.admission,
       onCreated: (session) => this.#created(session),
     })
-    const isOverShare = (account: string) => this.admission.isOverShare(account)
+    const isOverFairShare = (account: string) => this.admission.isOverFairShare(account)
     const { signal } = this.#closing
-    this.#active = new ActiveSessions({ ...options, log: this.#log, signal, isOverShare })
+    this.#active = new ActiveSessions({ ...options, log: this.#log, signal, isOverFairShare })
     const timeoutMs = options.config.live.connectTimeout * 1000
     this.#connectTimeouts = new ConnectTimeouts({
       timeoutMs,
@@ -383,7 +383,7 @@ export class LiveService {
     const fail = () =>
       failLiveJob(storage.db, id, { failure, at: wallNow(), endMessage, only: 'queued' })
     try {
-      const hasFailed = await untilStored(fail, { signal, log, sessionId: id })
+      const hasFailed = await retryUntilStored(fail, { signal, log, sessionId: id })
       if (!hasFailed) return
       this.#options.onEvents?.()
       log.warn({ sessionId: id, ...failure }, 'live session ended with an error')

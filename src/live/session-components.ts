@@ -15,13 +15,13 @@ import { nothingSent, type RecoveredSession } from './journal/session-recovery.t
 import { createWarnings } from './journal/session-warnings.ts'
 import type { CaptionFeed } from './messages/caption-feed.ts'
 import type { FinishedSession } from './messages/closing-messages.ts'
-import { MessageEmitter } from './messages/message-emitter.ts'
 import { MessageOutbox } from './messages/message-outbox.ts'
+import { MessagePublisher } from './messages/message-publisher.ts'
 import { PartialTranslations } from './messages/partial-translations.ts'
 import { realtimeHooks, translationMessages } from './messages/realtime-add-ons.ts'
 import { partialHead, routingOf } from './messages/server-messages.ts'
 import type { SessionServices } from './messages/session-services.ts'
-import type { UnreadShare } from './messages/unread-bytes.ts'
+import type { SessionUnreadBytes } from './messages/unread-bytes.ts'
 import { diarizeSession } from './recognition/diarize-session.ts'
 import { RecognitionLoop, type RecognitionLoopOptions } from './recognition/recognition-loop.ts'
 import { createSessionLanguage } from './recognition/session-language.ts'
@@ -46,9 +46,9 @@ export type SessionOptions = {
   /** Chooses the recognizers, and diarizes the session when all audio is recognized. */
   speech: Pick<SpeechEngine, 'languages' | 'selectModels' | 'diarize'>
   /** Counts the bytes that its clients have not read. */
-  unread?: UnreadShare | undefined
+  unread?: SessionUnreadBytes | undefined
   /** Returns whether its account exceeds its share of an overloaded machine. */
-  isOverShare?: (() => boolean) | undefined
+  isOverFairShare?: (() => boolean) | undefined
   /** Called when a client has received all messages, the whole result included. */
   onResultDelivered?: (() => void) | undefined
   /** Applies text add-ons and transforms to its words. */
@@ -82,7 +82,7 @@ export type SessionOptions = {
 }
 
 /**
- * The parts of a session: audio input and message emitter write to the journal, and the outbox
+ * The parts of a session: audio input and message publisher write to the journal, and the outbox
  * sends messages once they are stored.
  */
 export type SessionComponents = {
@@ -91,7 +91,7 @@ export type SessionComponents = {
   warn(text: string): void
   outbox: MessageOutbox
   audioInput: AudioInput
-  emitter: MessageEmitter
+  publisher: MessagePublisher
   recognition: RecognitionLoop
   /** Diarizes at the end, if requested and not already done by an earlier process. */
   diarize: (() => Promise<void>) | undefined
@@ -132,7 +132,7 @@ export function createComponents(
     keepSeconds: config.resumeDedupe,
     earlier: earlier?.chunks,
   })
-  const emitter = new MessageEmitter({
+  const publisher = new MessagePublisher({
     outbox,
     journal,
     metrics,
@@ -158,7 +158,7 @@ export function createComponents(
     })
   }
   const isToDiarize = wantsSpeakers(params) && !earlier?.isDiarized
-  const components = { journal, warn, outbox, audioInput, emitter, recognition }
+  const components = { journal, warn, outbox, audioInput, publisher, recognition }
   return { ...components, diarize: isToDiarize ? diarize : undefined }
 }
 
@@ -209,7 +209,7 @@ function createRecognition(
       : undefined,
     namesModels: options.namesModels,
     partialIntervalMs: config.partialIntervalMs,
-    isOverShare: options.isOverShare,
+    isOverFairShare: options.isOverFairShare,
   }
   return new RecognitionLoop(loopOptions, earlier?.snapshot)
 }

@@ -12,8 +12,8 @@ import { formatLogRecord, type LogRecord, type StopReason } from './journal/log-
 import { closeCodeOf, limitText, warningTexts } from './journal/session-warnings.ts'
 import { sendClosingMessages } from './messages/closing-messages.ts'
 import { stopAcknowledgment } from './messages/lifecycle-messages.ts'
-import type { MessageEmitter } from './messages/message-emitter.ts'
 import type { MessageOutbox } from './messages/message-outbox.ts'
+import type { MessagePublisher } from './messages/message-publisher.ts'
 import { headOf, routingOf } from './messages/server-messages.ts'
 import type { RecognitionLoop } from './recognition/recognition-loop.ts'
 import { SessionCanceledError, SessionLeaseLostError } from './result/live-job-finisher.ts'
@@ -71,7 +71,7 @@ export class LiveSession {
   readonly #outbox: MessageOutbox
   readonly #audioInput: AudioInput
   readonly #recognition: RecognitionLoop
-  readonly #emitter: MessageEmitter
+  readonly #publisher: MessagePublisher
   readonly #timers = new SessionTimers((reason) => this.#stop(reason))
   readonly #stopping = new AbortController()
   readonly #canceled = Promise.withResolvers<never>()
@@ -105,7 +105,7 @@ export class LiveSession {
     this.#outbox = components.outbox
     this.#audioInput = components.audioInput
     this.#recognition = components.recognition
-    this.#emitter = components.emitter
+    this.#publisher = components.publisher
     this.#clientInput = new ClientInput(components)
   }
 
@@ -223,9 +223,9 @@ export class LiveSession {
     const beganAt = earlier?.beganAt ?? wallNow()
     if (earlier?.beganAt === undefined) this.#appendRecord({ kind: 'begin', at: beganAt })
     // Has the time of the creation's callback message; a resumed session may lack it, too.
-    this.#emitter.sendOnce({ type: 'start_session' }, { at: createdAt })
-    this.#emitter.sendOnce({ type: 'start_recording' })
-    this.#emitter.resume()
+    this.#publisher.sendOnce({ type: 'start_session' }, { at: createdAt })
+    this.#publisher.sendOnce({ type: 'start_recording' })
+    this.#publisher.resume()
     this.#offerAudio()
     if (this.#stopReason) {
       this.#enter('stopping')
@@ -252,9 +252,9 @@ export class LiveSession {
       if (event.type === 'progress') this.#space.changed()
       else if (event.type === 'snapshot')
         this.#appendRecord({ kind: 'snapshot', snapshot: event.snapshot })
-      else this.#emitter.recognized(event)
+      else this.#publisher.recognized(event)
     }
-    await this.#emitter.addOnsDone()
+    await this.#publisher.addOnsDone()
     await this.#close()
   }
 
@@ -274,7 +274,7 @@ export class LiveSession {
 
   #checkLimits(): void {
     const { maxLogBytes, maxSeconds } = this.#options.config
-    const isTooLarge = this.#emitter.utteranceChars > maxLogBytes * TRANSCRIPT_SHARE
+    const isTooLarge = this.#publisher.utteranceChars > maxLogBytes * TRANSCRIPT_SHARE
     if (this.#journal.isFull || isTooLarge) this.#stop('too_large')
     if (this.#audioInput.seconds >= maxSeconds) this.#stop('too_long')
   }
@@ -291,7 +291,7 @@ export class LiveSession {
     }
     if (reason === 'too_large') this.#warn(warningTexts.tooLarge)
     const message = limitText(reason, this.#options.config)
-    if (message) this.#emitter.sendError({ code: 'session_timeout', message })
+    if (message) this.#publisher.sendError({ code: 'session_timeout', message })
     const { written } = this.#appendRecord({ kind: 'stop', reason })
     void written.then(() => {
       this.#offerAudio() // The journal writes in order: all audio is written.
@@ -322,7 +322,7 @@ export class LiveSession {
       onSent: () => {
         this.#hasLastMessages = true
       },
-      emitter: this.#emitter,
+      publisher: this.#publisher,
       journal: this.#journal,
       signal: this.#stopping.signal,
     })
@@ -340,7 +340,7 @@ export class LiveSession {
       this.#enter('stopping')
     }
     if (!canceled)
-      this.#emitter.sendError({ code: 'internal_error', message: 'the session failed' })
+      this.#publisher.sendError({ code: 'internal_error', message: 'the session failed' })
     const isStored = await this.#journal.flushedWithin(SUSPEND_TIMEOUT_MS)
     // The last message of the callback is built next: any later event would reach only the client.
     this.#stopping.abort()

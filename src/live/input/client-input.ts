@@ -1,5 +1,5 @@
-import type { MessageEmitter } from '../messages/message-emitter.ts'
 import type { MessageOutbox } from '../messages/message-outbox.ts'
+import type { MessagePublisher } from '../messages/message-publisher.ts'
 import type { MessageError, ServerMessage } from '../messages/server-messages.ts'
 import type { AudioInput } from './audio-input.ts'
 import { readFrame } from './client-frames.ts'
@@ -9,7 +9,7 @@ import { UnreadableFrames } from './unreadable-frames.ts'
 export type ClientInputOptions = {
   audioInput: AudioInput
   outbox: MessageOutbox
-  emitter: MessageEmitter
+  publisher: MessagePublisher
 }
 
 const alreadyStopped: MessageError = {
@@ -77,8 +77,8 @@ export class ClientInput {
 
   #unreadableFrame(message: string): undefined {
     if (this.#unreadable.isOver) return // The connection is already ending.
-    const { emitter, outbox } = this.#options
-    emitter.sendError({ code: 'invalid_message', message })
+    const { publisher, outbox } = this.#options
+    publisher.sendError({ code: 'invalid_message', message })
     this.#unreadable.countUnreadable()
     if (this.#unreadable.isOver) outbox.disconnect(4400)
   }

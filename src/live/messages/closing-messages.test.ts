@@ -6,8 +6,8 @@ import { type Envelope, failedEnvelope } from '../../text/result/steps/envelope.
 import { Journal } from '../journal/journal.ts'
 import { recoverSession } from '../journal/session-recovery.ts'
 import { sendClosingMessages } from './closing-messages.ts'
-import { MessageEmitter } from './message-emitter.ts'
 import { MessageOutbox } from './message-outbox.ts'
+import { MessagePublisher } from './message-publisher.ts'
 import type { AddOnParams } from './realtime-add-ons.ts'
 import type { SessionServices } from './session-services.ts'
 
@@ -40,7 +40,7 @@ async function close(
   const warn = assert.fail
   const sending = { sessionId: 'one', routing, journal, maxMissed: 9, warn, earlier }
   const outbox = new MessageOutbox(sending)
-  const emitter = new MessageEmitter({
+  const publisher = new MessagePublisher({
     outbox,
     journal,
     hooks: [],
@@ -63,7 +63,7 @@ async function close(
     onSent() {},
     maxMessageBytes: 1e6,
     log,
-    emitter,
+    publisher,
     journal,
     signal,
     text: { warnings: () => [], runAddOn: async () => summary },

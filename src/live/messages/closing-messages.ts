@@ -20,7 +20,7 @@ import {
 } from '../result/build-live-result.ts'
 import { measureMessages, withMessages } from '../result/result-messages.ts'
 import { createSpeakerLookup } from '../result/speaker-lookup.ts'
-import type { MessageEmitter } from './message-emitter.ts'
+import type { MessagePublisher } from './message-publisher.ts'
 import type { AddOnParams } from './realtime-add-ons.ts'
 import { dataOf } from './server-messages.ts'
 import type { MemoizeResponse, ServiceEnvelope, SessionServices } from './session-services.ts'
@@ -64,7 +64,7 @@ export type ClosingMessagesOptions = {
    * same messages.
    */
   onSent(): void
-  emitter: MessageEmitter
+  publisher: MessagePublisher
   journal: Journal
   /** Aborted when the session is suspended; then nothing more is stored. */
   signal: AbortSignal
@@ -79,22 +79,25 @@ export async function sendClosingMessages(
   options: ClosingMessagesOptions,
 ): Promise<{ outcome: FinishedSession; end: () => Promise<void> }> {
   const { sessionId, params, format, audioBytes, duration, workSeconds, readLog } = options
-  const { emitter, journal, signal } = options
+  const { publisher, journal, signal } = options
   const { channels } = format
   const isClosing = true
-  emitter.sendOnce({ type: 'end_recording', data: { recording_duration: duration } }, { isClosing })
+  publisher.sendOnce(
+    { type: 'end_recording', data: { recording_duration: duration } },
+    { isClosing },
+  )
   await journal.flushed()
   signal.throwIfAborted()
   await options.diarize?.()
   await journal.flushed()
   signal.throwIfAborted()
   const { transcription, utterancesJson, utterances, diarized } = await buildTranscription(readLog)
-  emitter.sendOnce({ type: 'post_transcript', text: transcription }, { isClosing })
+  publisher.sendOnce({ type: 'post_transcript', text: transcription }, { isClosing })
   const transcript = { utterancesJson, utterances }
-  const summary = await emitter.sendSummary((memoize) =>
+  const summary = await publisher.sendSummary((memoize) =>
     summarizeSession(transcript, memoize, options),
   )
-  const prompted = await emitter.sendAnswers((memoize) =>
+  const prompted = await publisher.sendAnswers((memoize) =>
     answerPrompts(transcript, memoize, options),
   )
   const { usage: summaryUsage, ...summarization } = summary ?? {}
@@ -119,14 +122,14 @@ export async function sendClosingMessages(
   const result = buildLiveResult(transcription, { ...metadata, addOns })
   // A result that an earlier process sent is kept: its processing time differs from this one.
   const type = 'post_final_transcript'
-  const earlier = emitter.earlierText(type)
+  const earlier = publisher.earlierText(type)
   const messageData = earlier === undefined ? result : dataOf(earlier, { type, sessionId })
   // Each of the transcripts may be megabytes: yield to the event loop between them.
   await journal.flushed()
   options.onSent()
   const lastMessages = [
-    emitter.prepareOnce({ type, text: messageData }, { isClosing }),
-    emitter.prepareOnce({ type: 'end_session' }, { isClosing }),
+    publisher.prepareOnce({ type, text: messageData }, { isClosing }),
+    publisher.prepareOnce({ type: 'end_session' }, { isClosing }),
   ]
   await journal.flushed()
   signal.throwIfAborted()

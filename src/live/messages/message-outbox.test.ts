@@ -12,7 +12,7 @@ import {
   routingOf,
   type ServerMessage,
 } from './server-messages.ts'
-import { UnreadBytes, type UnreadShare } from './unread-bytes.ts'
+import { type SessionUnreadBytes, UnreadBytes } from './unread-bytes.ts'
 
 const none = {} as MessageFlags
 const span = { start: 0, end: 1 }
@@ -90,7 +90,7 @@ function final(number: number): ServerMessage {
   return { type: 'transcript', data: { id, is_final: true, utterance: long } }
 }
 
-function connectTo(outbox: MessageOutbox, unread?: UnreadShare): Connection {
+function connectTo(outbox: MessageOutbox, unread?: SessionUnreadBytes): Connection {
   const onSeen = () => {}
   const connection = new Connection({
     isResumed: false,
@@ -108,8 +108,8 @@ test('messages that no client fetches are kept up to a limit, with a warning', a
   const unread = new UnreadBytes({ perSession: 20_000, perAccount: 1e6, perProcess: 1e6 })
   const warnings: string[] = []
   const warn = (text: string) => warnings.push(text)
-  const share = unread.open('a')
-  const limits = { maxMissed: 1000, unread: share, warn }
+  const sessionBytes = unread.open('a')
+  const limits = { maxMissed: 1000, unread: sessionBytes, warn }
   const { outbox } = openOutbox({ socket: finals, callback: {} }, limits)
   for (let number = 0; number < 100; number++) outbox.send(final(number))
   await stored()
@@ -119,32 +119,32 @@ test('messages that no client fetches are kept up to a limit, with a warning', a
   assert.ok(kept.length > 10 && kept.length < 20)
   assert.match(kept.at(-1)!.text, /00_00000099/)
   assert.equal(warnings[0], warningTexts.unread)
-  assert.ok(!share.isOver())
+  assert.ok(!sessionBytes.isOver())
 })
 
 test('unread messages count against the limit and close the connection with 1013', async () => {
   const unread = new UnreadBytes({ perSession: 20_000, perAccount: 1e6, perProcess: 1e6 })
-  const share = unread.open('a')
+  const sessionBytes = unread.open('a')
   const { outbox } = openOutbox(
     { socket: finals, callback: {} },
-    { maxMissed: 1000, unread: share },
+    { maxMissed: 1000, unread: sessionBytes },
   )
-  const connection = connectTo(outbox, share)
+  const connection = connectTo(outbox, sessionBytes)
   for (let number = 0; number < 100; number++) outbox.send(final(number))
   await stored()
   assert.equal(connection.closeCode, 1013)
   outbox.detach(connection)
-  assert.ok(!share.isOver())
+  assert.ok(!sessionBytes.isOver())
 })
 
 test('messages that the client has seen no longer count', async () => {
   const unread = new UnreadBytes({ perSession: 20_000, perAccount: 1e6, perProcess: 1e6 })
-  const share = unread.open('a')
+  const sessionBytes = unread.open('a')
   const { outbox } = openOutbox(
     { socket: finals, callback: {} },
-    { maxMissed: 1000, unread: share },
+    { maxMissed: 1000, unread: sessionBytes },
   )
-  const connection = connectTo(outbox, share)
+  const connection = connectTo(outbox, sessionBytes)
   for (let number = 1; number <= 100; number++) {
     outbox.send(final(number))
     await stored()

@@ -14,7 +14,7 @@ import {
   type TextMessage,
   writeMessage,
 } from './server-messages.ts'
-import { messageMemory, type UnreadShare, unbounded } from './unread-bytes.ts'
+import { messageMemory, type SessionUnreadBytes, unbounded } from './unread-bytes.ts'
 
 /** The messages of a session that an earlier process logged. */
 export type EarlierMessages = {
@@ -36,7 +36,7 @@ export type MessageOutboxOptions = {
   /** Messages kept while no client is connected. */
   maxMissed: number
   /** Counts the bytes that clients have not read. */
-  unread?: UnreadShare | undefined
+  unread?: SessionUnreadBytes | undefined
   /** Logs what the result lacks, once. */
   warn(text: string): void
   earlier: EarlierMessages | undefined
@@ -63,7 +63,7 @@ export class MessageOutbox {
     this.#dropOldest()
   }
 
-  get #unread(): UnreadShare {
+  get #unread(): SessionUnreadBytes {
     return this.#options.unread ?? unbounded
   }
 

@@ -33,7 +33,7 @@ export class UnreadBytes {
   }
 
   /** Opens the count of one session of an account. */
-  open(account: string): UnreadShare {
+  open(account: string): SessionUnreadBytes {
     let bytes = 0
     const add = (delta: number) => {
       bytes += delta
@@ -62,7 +62,7 @@ export class UnreadBytes {
 }
 
 /** The unread bytes of one session. */
-export type UnreadShare = {
+export type SessionUnreadBytes = {
   /** Adds this many bytes; negative to subtract. */
   add(bytes: number): void
   /** Returns whether the session, or its account, exceeds its limit. */
@@ -71,5 +71,5 @@ export type UnreadShare = {
   close(): void
 }
 
-/** A share without limits, for tests. */
-export const unbounded: UnreadShare = { add() {}, isOver: () => false, close() {} }
+/** A count without limits, for tests. */
+export const unbounded: SessionUnreadBytes = { add() {}, isOver: () => false, close() {} }

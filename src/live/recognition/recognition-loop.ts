@@ -40,8 +40,8 @@ export type RecognitionLoopOptions = {
   partialIntervalMs: number
   /** Called with warnings for the user, also repeatedly. */
   warn(text: string): void
-  /** Returns whether the account exceeds its share, so that its work gets low priority. */
-  isOverShare?: (() => boolean) | undefined
+  /** Returns whether the account exceeds its fair share, so that its work gets low priority. */
+  isOverFairShare?: (() => boolean) | undefined
   /** Returns whether any consumer needs partials now. */
   wantsPartials(): boolean
   log: Log
@@ -297,7 +297,7 @@ export class RecognitionLoop {
 
   #isLowPriority(): boolean {
     if (this.#unprocessedSeconds() > BEHIND_SECONDS || this.#pace.isFast) return true
-    return this.#options.isOverShare?.() ?? false
+    return this.#options.isOverFairShare?.() ?? false
   }
 
   /** Returns the seconds of audio that are not processed yet. */

@@ -7,7 +7,7 @@ import { createLog } from '../../observability/log.ts'
 import { findJob } from '../../storage/jobs/jobs.ts'
 import { readResult } from '../../storage/jobs/results.ts'
 import type { FinishedSession } from '../messages/closing-messages.ts'
-import { type ActiveSession, LiveJobFinisher, untilStored } from './live-job-finisher.ts'
+import { type ActiveSession, LiveJobFinisher, retryUntilStored } from './live-job-finisher.ts'
 
 const long = JSON.stringify({ text: 'x'.repeat(300_000) })
 
@@ -52,7 +52,7 @@ test('failed writes are tried again less and less often, up to a limit', async (
   }
   const { signal } = new AbortController()
   const options = { signal, log: createLog('silent'), sessionId: 'one', retryMs: 2 }
-  await untilStored(store, options)
+  await retryUntilStored(store, options)
   const pauses = times.slice(1).map((time, i) => time - times[i]!)
   // A timer can fire up to one millisecond early.
   assert.ok(pauses[3]! >= 15, `${pauses}`)

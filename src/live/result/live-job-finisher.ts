@@ -100,7 +100,7 @@ export class LiveJobFinisher {
     const fail = async () => {
       await feed?.feed()
       const failed = { job, store, failure, only: lease }
-      if (!(await failRecorded(storage, failed))) throw new SessionLeaseLostError()
+      if (!(await failJobKeepingAudio(storage, failed))) throw new SessionLeaseLostError()
       log.warn(
         { sessionId: job.id, account: job.account, ...failure },
         'live session ended with an error',
@@ -118,7 +118,7 @@ export class LiveJobFinisher {
     const { log } = this.#options
     const { job } = this.#session
     try {
-      await untilStored(store, { signal, log, sessionId: job.id })
+      await retryUntilStored(store, { signal, log, sessionId: job.id })
     } catch (error) {
       if (error instanceof SessionLeaseLostError) {
         this.#isLost = true
@@ -167,7 +167,7 @@ export type FailedSession = {
  * Ends a job as failed, and keeps the recorded audio as the file of the job. Returns false, and
  * changes nothing, when the job has ended or the lease was lost.
  */
-export async function failRecorded(
+export async function failJobKeepingAudio(
   { db, objects }: FinishLiveJobOptions['storage'],
   { job, store, failure, only }: FailedSession,
 ): Promise<boolean> {
@@ -185,7 +185,7 @@ type StoreOptions = { signal: AbortSignal; log: Log; sessionId: string; retryMs?
  * Calls `store` until it succeeds; rejects when aborted before that, or when the session no longer
  * owns its job.
  */
-export async function untilStored<T>(
+export async function retryUntilStored<T>(
   store: () => Promise<T>,
   { signal, log, sessionId, retryMs = RETRY_MS }: StoreOptions,
 ): Promise<T> {

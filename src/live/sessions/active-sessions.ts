@@ -32,7 +32,7 @@ import { CaptionFeed, type LiveCaption } from '../messages/caption-feed.ts'
 import { addOnGroups, textParams } from '../messages/realtime-add-ons.ts'
 import { routingOf } from '../messages/server-messages.ts'
 import { createSessionServices } from '../messages/session-services.ts'
-import { UnreadBytes, type UnreadShare, unreadLimits } from '../messages/unread-bytes.ts'
+import { type SessionUnreadBytes, UnreadBytes, unreadLimits } from '../messages/unread-bytes.ts'
 import { type LiveParams, textSettingsOf } from '../request/live-params.ts'
 import { LiveJobFinisher } from '../result/live-job-finisher.ts'
 import { LiveSession, type SessionEnd } from '../session.ts'
@@ -57,7 +57,7 @@ export type ActiveSessionsOptions = {
   /** Called when the client of a session has received the whole result. */
   onResultDelivered?: (job: Pick<LiveJob, 'id' | 'account'>) => Promise<void>
   /** Returns whether an account exceeds its share of an overloaded machine. */
-  isOverShare?: ((account: string) => boolean) | undefined
+  isOverFairShare?: ((account: string) => boolean) | undefined
   /** Aborted when the server stops: then nothing is retried. */
   signal: AbortSignal
 }
@@ -90,7 +90,7 @@ type RunningSession = {
   store: DiskSessionStore
   heldLease: HeldLease
   span: TraceSpan
-  unread: UnreadShare
+  unread: SessionUnreadBytes
 }
 
 /**
@@ -317,7 +317,7 @@ export class ActiveSessions {
 
   /** Returns the options that do not depend on what is opened for a session. */
   #sessionOptions(job: LiveJob, engine: LiveEngine) {
-    const { config, speech, services, isOverShare, onResultDelivered } = this.#options
+    const { config, speech, services, isOverFairShare, onResultDelivered } = this.#options
     const { id, account, createdAt } = job
     const params = job.params as LiveParams
     const serviceSession = { id, account, params: textParams(params) }
@@ -333,7 +333,7 @@ export class ActiveSessions {
       services: services && createSessionServices(services, serviceSession),
       channelPaths: channels.map((channel) => join(folder, `channel-${channel}`)),
       onResultDelivered: () => void onResultDelivered?.({ id, account }),
-      isOverShare: () => isOverShare?.(account) ?? false,
+      isOverFairShare: () => isOverFairShare?.(account) ?? false,
       requestWarnings: job.requestWarnings,
       resultFormat: config.addOnResults,
       namesModels: config.models.inResults,

@@ -47,7 +47,7 @@ const SHARE_CHECK_MS = 1000
 /** Decides whether this process, or another node, can run one more session. */
 export class Admission {
   readonly #options: AdmissionOptions
-  #overShare: { at: number; accounts: Set<string> } = {
+  #overFairShare: { at: number; accounts: Set<string> } = {
     at: Number.NEGATIVE_INFINITY,
     accounts: new Set(),
   }
@@ -125,13 +125,13 @@ export class Admission {
     return this.isShared && !this.isOffered ? this.#findFreeNode(avoid) : undefined
   }
 
-  /** Returns whether an account exceeds its share of an overloaded machine. */
-  isOverShare(account: string): boolean {
+  /** Returns whether an account exceeds its fair share of an overloaded machine. */
+  isOverFairShare(account: string): boolean {
     const at = performance.now()
-    if (at > this.#overShare.at + SHARE_CHECK_MS) {
-      this.#overShare = { at, accounts: accountsOver(this.#loads, this.#max) }
+    if (at > this.#overFairShare.at + SHARE_CHECK_MS) {
+      this.#overFairShare = { at, accounts: accountsOver(this.#loads, this.#max) }
     }
-    return this.#overShare.accounts.has(account)
+    return this.#overFairShare.accounts.has(account)
   }
 
   /** Returns the seconds after which a session has probably ended. */

@@ -7,7 +7,7 @@ import type { SessionStores } from '../../storage/live/session-stores.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { OpenCallbackFeed } from '../callbacks/callback-feeds.ts'
 import { audioAfter } from '../journal/log-records.ts'
-import { failRecorded } from '../result/live-job-finisher.ts'
+import { failJobKeepingAudio } from '../result/live-job-finisher.ts'
 
 /** Options for `failSession`; `take` claims the job, unless it has ended. */
 export type FailSessionOptions = {
@@ -37,7 +37,7 @@ export async function failSession(
       'this server offers no live sessions',
     )
     const failure = { code: status, message }
-    if (await failRecorded(storage, { job, store, failure, only: lease })) {
+    if (await failJobKeepingAudio(storage, { job, store, failure, only: lease })) {
       onEvents?.()
       log.warn(
         { sessionId: job.id, account: job.account, ...failure },

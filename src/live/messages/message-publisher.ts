@@ -23,8 +23,8 @@ import {
 import { headOf, type ServerMessage, type TextMessage } from './server-messages.ts'
 import type { MemoizeResponse, ServiceEnvelope } from './session-services.ts'
 
-/** Options of the message emitter. */
-export type MessageEmitterOptions = {
+/** Options of the message publisher. */
+export type MessagePublisherOptions = {
   outbox: MessageOutbox
   journal: Journal
   /** The hooks of the add-ons that process each final utterance. */
@@ -54,8 +54,8 @@ const errors = {
  * Turns the events of a session into messages, and never sends one twice: when audio is recognized
  * again after a crash, it omits the messages that were already sent.
  */
-export class MessageEmitter {
-  readonly #options: MessageEmitterOptions
+export class MessagePublisher {
+  readonly #options: MessagePublisherOptions
   readonly #addOns = new Set<Promise<void>>()
   /**
    * The last run of service add-ons on each channel: their results are sent in the order of the
@@ -63,7 +63,7 @@ export class MessageEmitter {
    */
   readonly #serviceAddOns = new Map<number, Promise<void>>()
 
-  constructor(options: MessageEmitterOptions) {
+  constructor(options: MessagePublisherOptions) {
     this.#options = options
   }
 
@@ -75,14 +75,14 @@ export class MessageEmitter {
     const { pendingAddOns, lastResults } = this.#options.sent
     if (lastResults) {
       const { utterance, found, sent } = lastResults
-      this.#emitAddOnResults(inputOf(utterance), found, sent)
+      this.#sendAddOnResults(inputOf(utterance), found, sent)
     }
     for (const { utterance, group } of pendingAddOns.values()) {
       this.#startAddOns(utterance, group)
     }
   }
 
-  /** Emits the messages for an event of the recognition. */
+  /** Sends the messages for an event of the recognition. */
   recognized(event: ChannelEvent): void {
     switch (event.type) {
       case 'speech_start':
@@ -258,14 +258,14 @@ export class MessageEmitter {
     if (partialsUsage) results.translation = withUsage(translation, partialsUsage)
     const found = { channel, number, ...(group !== 'own' && { group }), results }
     this.#appendLine(formatLogRecord({ kind: 'found', found }))
-    this.#emitAddOnResults(input, found)
+    this.#sendAddOnResults(input, found)
   }
 
   /**
    * Sends the messages with the results for an utterance; the first `sent` of them were sent
    * before.
    */
-  #emitAddOnResults(
+  #sendAddOnResults(
     input: UtteranceWithId,
     { group = 'own', results }: AddOnRecord,
     sent = 0,

@@ -8,8 +8,8 @@ import { viewLiveUtterance } from '../../transcript/utterance-view.ts'
 import { Journal } from '../journal/journal.ts'
 import { formatLogRecord, type LogRecord, parseLogRecord } from '../journal/log-records.ts'
 import { type AlreadySent, recoverSession } from '../journal/session-recovery.ts'
-import { MessageEmitter } from './message-emitter.ts'
 import { MessageOutbox } from './message-outbox.ts'
+import { MessagePublisher } from './message-publisher.ts'
 import type { RealtimeHook } from './realtime-add-ons.ts'
 import type { Routing } from './server-messages.ts'
 
@@ -60,8 +60,8 @@ async function readSent(records: readonly LogRecord[]): Promise<AlreadySent> {
 
 type Options = { hooks: readonly RealtimeHook[]; earlier?: readonly LogRecord[]; log?: Log }
 
-/** Opens an emitter, and collects what it logs. */
-async function openEmitter({ hooks, earlier = [], log = createLog('silent') }: Options) {
+/** Opens a publisher, and collects what it logs. */
+async function openPublisher({ hooks, earlier = [], log = createLog('silent') }: Options) {
   const store = createMemorySessionStore()
   const leaving = new AbortController()
   const { signal } = leaving
@@ -76,9 +76,9 @@ async function openEmitter({ hooks, earlier = [], log = createLog('silent') }: O
   })
   const seconds = () => 9
   const sent = await readSent(earlier)
-  const emitter = new MessageEmitter({ outbox, journal, hooks, sent, seconds, log, signal })
+  const publisher = new MessagePublisher({ outbox, journal, hooks, sent, seconds, log, signal })
   return {
-    emitter,
+    publisher,
     leave: () => leaving.abort(),
     /** What is logged while add-ons may still be at work. */
     async stored() {
@@ -87,7 +87,7 @@ async function openEmitter({ hooks, earlier = [], log = createLog('silent') }: O
       return store.stored.lines.map(parseLogRecord)
     },
     async noted() {
-      await emitter.addOnsDone()
+      await publisher.addOnsDone()
       await journal.flushed()
       return store.stored.lines.map(parseLogRecord)
     },
@@ -105,8 +105,8 @@ function kindsOf(records: readonly LogRecord[]): string[] {
 
 /** Returns what a process logs of an utterance that `hooks` process. */
 async function undisturbed(hooks: readonly RealtimeHook[]): Promise<LogRecord[]> {
-  const { emitter, noted } = await openEmitter({ hooks })
-  emitter.recognized(final)
+  const { publisher, noted } = await openPublisher({ hooks })
+  publisher.recognized(final)
   return noted()
 }
 
@@ -138,8 +138,8 @@ test('a failing add-on reports its error and does not block others', async () =>
 
 test('an add-on aborted by suspend is not logged as failed', async () => {
   const log = { error: assert.fail } as unknown as Log
-  const { emitter, leave, noted } = await openEmitter({ hooks: [broken], log })
-  emitter.recognized(final)
+  const { publisher, leave, noted } = await openPublisher({ hooks: [broken], log })
+  publisher.recognized(final)
   leave()
   assert.deepEqual(kindsOf(await noted()), ['transcript'])
 })
@@ -151,9 +151,9 @@ test('after a kill at any point the next process sends only the missing messages
   assert.equal(all.length, 7)
   for (let kept = 1; kept <= all.length; kept++) {
     const earlier = all.slice(0, kept)
-    const { emitter, noted } = await openEmitter({ hooks, earlier })
-    emitter.resume()
-    emitter.recognized(final)
+    const { publisher, noted } = await openPublisher({ hooks, earlier })
+    publisher.resume()
+    publisher.recognized(final)
     const rest = await noted()
     assert.deepEqual(kindsOf([...earlier, ...rest]), kindsOf(all), `after ${kept}`)
   }
@@ -163,10 +163,10 @@ test('no partial follows the final of its utterance, even after a restart', asyn
   const all = await undisturbed([])
   assert.deepEqual(kindsOf(all), ['transcript', 'utterance'])
   for (const kept of [1, 2]) {
-    const { emitter, noted } = await openEmitter({ hooks: [], earlier: all.slice(0, kept) })
-    emitter.resume()
-    emitter.recognized({ ...final, type: 'partial' })
-    emitter.recognized(final)
+    const { publisher, noted } = await openPublisher({ hooks: [], earlier: all.slice(0, kept) })
+    publisher.resume()
+    publisher.recognized({ ...final, type: 'partial' })
+    publisher.recognized(final)
     assert.deepEqual(kindsOf(await noted()), kindsOf(all).slice(kept), `after ${kept}`)
   }
 })
@@ -181,8 +181,8 @@ test('slow services do not delay other add-ons, and are resumed after a restart'
     group: 'services',
   }
   const hooks = [slow, entities]
-  const { emitter, stored } = await openEmitter({ hooks })
-  emitter.recognized(final)
+  const { publisher, stored } = await openPublisher({ hooks })
+  publisher.recognized(final)
   const before = await stored()
   assert.deepEqual(kindsOf(before), [
     'transcript',
@@ -192,9 +192,9 @@ test('slow services do not delay other add-ons, and are resumed after a restart'
   ])
   answered.resolve()
   for (let kept = 1; kept <= before.length; kept++) {
-    const next = await openEmitter({ hooks, earlier: before.slice(0, kept) })
-    next.emitter.resume()
-    next.emitter.recognized(final)
+    const next = await openPublisher({ hooks, earlier: before.slice(0, kept) })
+    next.publisher.resume()
+    next.publisher.recognized(final)
     const all = kindsOf([...before.slice(0, kept), ...(await next.noted())])
     const expected = [...kindsOf(before), 'found', 'sentiment_analysis']
     assert.deepEqual(all.toSorted(), expected.toSorted(), `after ${kept}`)
@@ -218,9 +218,9 @@ test('an answer of a service is neither requested nor sent twice after restarts'
     const earlier = all.slice(0, kept)
     const known = earlier.filter(({ kind }) => kind === 'answer').length
     asked = 0
-    const { emitter, noted } = await openEmitter({ hooks, earlier })
-    emitter.resume()
-    emitter.recognized(final)
+    const { publisher, noted } = await openPublisher({ hooks, earlier })
+    publisher.resume()
+    publisher.recognized(final)
     const rest = kindsOf([...earlier, ...(await noted())])
     assert.deepEqual(rest.toSorted(), kindsOf(all).toSorted(), `after ${kept}`)
     assert.equal(asked, 2 - known, `after ${kept}`)
@@ -236,11 +236,11 @@ test('service results keep the order of utterances within a channel', async () =
     }),
     group: 'services',
   }
-  const { emitter, stored, noted } = await openEmitter({ hooks: [slow] })
-  emitter.recognized(final)
-  emitter.recognized({ ...final, number: 4 })
+  const { publisher, stored, noted } = await openPublisher({ hooks: [slow] })
+  publisher.recognized(final)
+  publisher.recognized({ ...final, number: 4 })
   // Other channels do not wait.
-  emitter.recognized({ ...final, channel: 1, number: 5 })
+  publisher.recognized({ ...final, channel: 1, number: 5 })
   responses[1]!.resolve()
   const idsOf = (records: readonly LogRecord[]) => {
     return records.flatMap((one) => (one.kind === 'found' ? [one.found.number] : []))
