@@ -2,14 +2,7 @@ import { availableParallelism, totalmem } from 'node:os'
 import { resolve } from 'node:path'
 import { readTracing, type TracingSettings } from '../observability/tracing-settings.ts'
 import { type DeliveryConfig, readDelivery } from './delivery.ts'
-import {
-  createReader,
-  type EnvReader,
-  MAX_COUNT,
-  MAX_TIMER_S,
-  type Rate,
-  splitOnce,
-} from './env-reader.ts'
+import { EnvReader, MAX_COUNT, MAX_TIMER_S, type Rate, splitOnce } from './env-reader.ts'
 import { defaultModelsFolder } from './installation.ts'
 import { type LiveConfig, readLive } from './live.ts'
 import { type LlmConfig, readLlm } from './llm.ts'
@@ -193,7 +186,7 @@ export type ClientConfig = {
  */
 export function readConfig(env: Record<string, string | undefined>): Config {
   const problems: string[] = []
-  const read = createReader(env, problems)
+  const read = new EnvReader(env, problems)
   const limits = LIMITS[read.oneOf('LIMITS', ['own', 'public'])]
   const database = readDatabase(read)
   const config: Config = {
@@ -363,7 +356,7 @@ function readHubEndpoint(value: string | undefined, problems: string[]): string 
 /** Reads the settings of the client commands; throws like `readConfig`. */
 export function readClientConfig(env: Record<string, string | undefined>): ClientConfig {
   const problems: string[] = []
-  const read = createReader(env, problems)
+  const read = new EnvReader(env, problems)
   const config: ClientConfig = {
     url: read.url('URL'),
     key: read.text('KEY', '') || undefined,

@@ -32,210 +32,249 @@ export const MAX_TIMER_S = Math.floor((2 ** 31 - 1) / 1000)
 /** The largest count that statements of PostgreSQL can hold and increase, as an `integer`. */
 export const MAX_COUNT = 1_000_000_000
 
-/** The most days before or after 1970 that a `Date` can hold. */
+/** Maximum days before or after 1970 that a `Date` can hold. */
 const MAX_DAYS = 100_000_000
 
 type NumberBounds = { min?: number; max?: number }
 
 /**
- * Creates readers of one variable each. A bad value is added to `problems`, and the default is
- * used.
+ * Reads one variable per call, by its name without `STENO_`. A bad value is added to `problems`,
+ * and the default is used.
  */
-export function createReader(env: Record<string, string | undefined>, problems: string[]) {
-  const text = (name: string, fallback: string) => env[`STENO_${name}`] || fallback
-  return {
-    text,
-    integer(
-      name: string,
-      fallback: number,
-      { min = 0, max = Number.MAX_SAFE_INTEGER }: NumberBounds = {},
-    ) {
-      const value = toNumber(text(name, String(fallback)))
-      if (Number.isInteger(value) && value >= min && value <= max) return value
-      problems.push(`STENO_${name} must be an integer from ${min} to ${max}`)
-      return fallback
-    },
-    boolean(name: string, fallback: boolean) {
-      const value = text(name, String(fallback))
-      if (value !== 'true' && value !== 'false')
-        problems.push(`STENO_${name} must be true or false`)
-      return value === 'true'
-    },
-    oneOf<T extends string>(name: string, [fallback, ...others]: [T, ...T[]]): T {
-      const choices = [...new Set([fallback, ...others])]
-      const match = choices.find((choice) => choice === text(name, fallback))
-      if (!match) problems.push(`STENO_${name} must be one of: ${choices.join(', ')}`)
-      return match ?? fallback
-    },
-    list: (name: string, fallback: string) => splitList(text(name, fallback)),
-    /** Reads the host to listen on. */
-    host: (name: string, fallback: string) => text(name, '').trim() || fallback,
-    decimal(name: string, fallback: number, { min, max }: { min: number; max: number }) {
-      const value = toNumber(text(name, String(fallback)))
-      if (value >= min && value <= max) return value
-      problems.push(`STENO_${name} must be a number from ${min} to ${max}`)
-      return fallback
-    },
-    days(name: string, fallback: number) {
-      return this.integer(name, fallback, { max: MAX_DAYS })
-    },
-    optionalInteger(name: string): number | undefined {
-      return env[`STENO_${name}`] ? this.integer(name, 0) : undefined
-    },
-    url(name: string, schemes = /^https?:/, named = 'http or https') {
-      const value = env[`STENO_${name}`]
-      if (!value) return undefined
-      if (URL.canParse(value) && schemes.test(value)) return value.replace(/\/+$/, '')
-      problems.push(`STENO_${name} must be an absolute ${named} URL`)
-      return undefined
-    },
-    /** Reads `true` for all of something, `false` for none, or a list of names. */
-    allOrList(name: string): 'all' | string[] {
-      const value = text(name, 'false')
-      if (value === 'true') return 'all'
-      const entries = value === 'false' ? [] : splitList(value)
-      const wrong = entries.find(isSwitch)
-      if (wrong !== undefined) {
-        problems.push(
-          `STENO_${name} must be true, false or a list of names: ${wrong} is not a name`,
-        )
-      }
-      return entries
-    },
-    networks(name: string): 'all' | string[] {
-      const value = text(name, 'false')
-      if (value === 'true') return 'all'
-      const entries = value === 'false' ? [] : splitList(value)
-      const wrong = entries.find((entry) => !isNetwork(entry) || isSwitch(entry))
-      if (wrong !== undefined) {
-        const forms = 'true, false, or a list of host names, addresses and CIDR ranges'
-        problems.push(`STENO_${name} must be ${forms}, not ${wrong}`)
-      }
-      return entries
-    },
-    rate(name: string, fallback: string): Rate | undefined {
-      const value = text(name, fallback)
-      if (value === '0') return undefined
-      const [, perMinute, burst] = /^([1-9]\d{0,8})\/([1-9]\d{0,8})$/.exec(value) ?? []
-      if (burst) return { perMinute: Number(perMinute), burst: Number(burst) }
-      problems.push(`STENO_${name} must be requests per minute/at once, such as ${fallback}, or 0`)
-      return undefined
-    },
-    /** Reads a header value: visible ASCII, with spaces between. */
-    headerValue(name: string, fallback: string): string {
-      const value = text(name, fallback)
-      if (/^[!-~]([ -~]*[!-~])?$/.test(value)) return value
-      problems.push(`STENO_${name} must be visible ASCII characters`)
-      return fallback
-    },
-    optionalHeaderValue(name: string): string | undefined {
-      return env[`STENO_${name}`] ? this.headerValue(name, '') : undefined
-    },
-    /** Reads names of headers, in lower case. */
-    headerNames(name: string, fallback: string): string[] {
-      const names = this.list(name, fallback).map((header) => header.toLowerCase())
-      const wrong = names.find((header) => !/^[\w!#$%&'*+.^`|~-]+$/.test(header))
-      if (wrong !== undefined) {
-        problems.push(`STENO_${name} must hold names of headers: ${wrong} is not one`)
-      }
-      return names
-    },
-    /** Reads prefixes of header names, in lower case and without a trailing dash. */
-    headerPrefixes(name: string): string[] {
-      const prefixes = this.list(name, '').map((prefix) => prefix.toLowerCase().replace(/-$/, ''))
-      const wrong = prefixes.find((prefix) => !/^[a-z\d]+(-[a-z\d]+)*$/.test(prefix))
-      if (wrong !== undefined) {
-        problems.push(`STENO_${name} must hold names such as x-example: ${wrong} is not one`)
-      }
-      return prefixes.filter((prefix) => prefix !== 'webhook')
-    },
-    /** Reads host names and IP addresses, each with or without a port. */
-    hosts(name: string): string[] {
-      const hosts = this.list(name, '').map((host) => host.toLowerCase())
-      const wrong = hosts.find(
-        (host) => !/^[\w.:[\]-]+$/.test(host) || !URL.canParse(`http://${host}`),
+export class EnvReader {
+  readonly #env: Record<string, string | undefined>
+  readonly #problems: string[]
+
+  constructor(env: Record<string, string | undefined>, problems: string[]) {
+    this.#env = env
+    this.#problems = problems
+  }
+
+  text(name: string, fallback: string): string {
+    return this.#env[`STENO_${name}`] || fallback
+  }
+
+  integer(
+    name: string,
+    fallback: number,
+    { min = 0, max = Number.MAX_SAFE_INTEGER }: NumberBounds = {},
+  ): number {
+    const value = toNumber(this.text(name, String(fallback)))
+    if (Number.isInteger(value) && value >= min && value <= max) return value
+    this.#problems.push(`STENO_${name} must be an integer from ${min} to ${max}`)
+    return fallback
+  }
+
+  boolean(name: string, fallback: boolean): boolean {
+    const value = this.text(name, String(fallback))
+    if (value !== 'true' && value !== 'false')
+      this.#problems.push(`STENO_${name} must be true or false`)
+    return value === 'true'
+  }
+
+  oneOf<T extends string>(name: string, [fallback, ...others]: [T, ...T[]]): T {
+    const choices = [...new Set([fallback, ...others])]
+    const match = choices.find((choice) => choice === this.text(name, fallback))
+    if (!match) this.#problems.push(`STENO_${name} must be one of: ${choices.join(', ')}`)
+    return match ?? fallback
+  }
+
+  list(name: string, fallback: string): string[] {
+    return splitList(this.text(name, fallback))
+  }
+
+  /** Reads the host to listen on. */
+  host(name: string, fallback: string): string {
+    return this.text(name, '').trim() || fallback
+  }
+
+  decimal(name: string, fallback: number, { min, max }: { min: number; max: number }): number {
+    const value = toNumber(this.text(name, String(fallback)))
+    if (value >= min && value <= max) return value
+    this.#problems.push(`STENO_${name} must be a number from ${min} to ${max}`)
+    return fallback
+  }
+
+  days(name: string, fallback: number): number {
+    return this.integer(name, fallback, { max: MAX_DAYS })
+  }
+
+  optionalInteger(name: string): number | undefined {
+    return this.#env[`STENO_${name}`] ? this.integer(name, 0) : undefined
+  }
+
+  url(name: string, schemes = /^https?:/, named = 'http or https'): string | undefined {
+    const value = this.#env[`STENO_${name}`]
+    if (!value) return undefined
+    if (URL.canParse(value) && schemes.test(value)) return value.replace(/\/+$/, '')
+    this.#problems.push(`STENO_${name} must be an absolute ${named} URL`)
+    return undefined
+  }
+
+  /** Reads `true` for all of something, `false` for none, or a list of names. */
+  allOrList(name: string): 'all' | string[] {
+    const value = this.text(name, 'false')
+    if (value === 'true') return 'all'
+    const entries = value === 'false' ? [] : splitList(value)
+    const wrong = entries.find(isSwitch)
+    if (wrong !== undefined) {
+      this.#problems.push(
+        `STENO_${name} must be true, false or a list of names: ${wrong} is not a name`,
       )
-      if (wrong !== undefined) {
-        problems.push(
-          `STENO_${name} must hold hosts such as stt.example or [::1]:7070: ${wrong} is not one`,
-        )
-      }
-      return hosts
-    },
-    /** Reads origins of web pages; `*` stands for all. */
-    origins(name: string): string[] {
-      const origins = this.list(name, '')
-      if (origins.some((origin) => origin !== '*' && !isOrigin(origin))) {
-        problems.push(`STENO_${name} must be origins such as https://app.example.com, or *`)
-      }
-      return origins
-    },
-    /** Reads language codes, as requests write them: `yue`, without a region. */
-    languageCodes(name: string): string[] {
-      const codes = this.list(name, '')
-      const wrong = codes.find((code) => !/^[a-z]{2,8}$/.test(code))
-      if (wrong !== undefined) {
-        problems.push(`STENO_${name} must hold language codes such as yue: ${wrong} is not one`)
-      }
-      return codes
-    },
-    /** Reads a secret that a header carries; undefined without one. */
-    bearerToken(name: string): string | undefined {
-      const value = text(name, '')
-      if (!/^[!-~]*$/.test(value)) {
-        problems.push(`STENO_${name} must be visible ASCII characters`)
-      }
-      return value || undefined
-    },
-    /** Reads the address of a server whose key is a setting of its own. */
-    serviceUrl(name: string): string | undefined {
-      const url = this.url(name)
-      if (url === undefined) return undefined
-      const { username, password, search, hash } = new URL(url)
-      if (username || password || search || hash) {
-        problems.push(`STENO_${name} must have no name, password, query or fragment`)
-      }
-      return url
-    },
-    /** Adds a problem if one of `otherNames` is set without `name`. */
-    needs(name: string, otherNames: readonly string[]): void {
-      if (env[`STENO_${name}`]) return
-      const other = otherNames.find((otherName) => env[`STENO_${otherName}`])
-      if (other) problems.push(`STENO_${other} needs STENO_${name}`)
-    },
-    /** Reads entries `account:whsec_…`. */
-    secrets(name: string): { account: string; secret: string }[] {
-      return this.list(name, '').flatMap((entry) => {
-        const [account, secret] = splitOnce(entry, ':')
-        if (account && isSigningSecret(secret)) return [{ account, secret }]
-        problems.push(`STENO_${name} must hold entries account:whsec_ and 24 to 64 bytes in base64`)
-        return []
-      })
-    },
-    /** Reads entries `account=https://…`. */
-    receivers(name: string): { account: string; url: string }[] {
-      return this.list(name, '').flatMap((entry) => {
-        const [account, url] = splitOnce(entry, '=')
-        const isAddress = URL.canParse(url) && /^https?:\/\/[^#]+$/i.test(url)
-        if (account && isAddress) return [{ account, url }]
-        problems.push(
-          `STENO_${name} must hold entries account=URL, http or https and without a fragment`,
-        )
-        return []
-      })
-    },
-    map(name: string, targets: readonly string[]) {
-      const entries = splitList(text(name, '')).map((entry) => splitOnce(entry, '='))
-      if (entries.some(([from, to]) => !from || !targets.includes(to))) {
-        problems.push(`STENO_${name} must hold entries name=target, targets: ${targets.join(', ')}`)
-      }
-      return Object.fromEntries(entries)
-    },
+    }
+    return entries
+  }
+
+  networks(name: string): 'all' | string[] {
+    const value = this.text(name, 'false')
+    if (value === 'true') return 'all'
+    const entries = value === 'false' ? [] : splitList(value)
+    const wrong = entries.find((entry) => !isNetwork(entry) || isSwitch(entry))
+    if (wrong !== undefined) {
+      const forms = 'true, false, or a list of host names, addresses and CIDR ranges'
+      this.#problems.push(`STENO_${name} must be ${forms}, not ${wrong}`)
+    }
+    return entries
+  }
+
+  rate(name: string, fallback: string): Rate | undefined {
+    const value = this.text(name, fallback)
+    if (value === '0') return undefined
+    const [, perMinute, burst] = /^([1-9]\d{0,8})\/([1-9]\d{0,8})$/.exec(value) ?? []
+    if (burst) return { perMinute: Number(perMinute), burst: Number(burst) }
+    this.#problems.push(
+      `STENO_${name} must be requests per minute/at once, such as ${fallback}, or 0`,
+    )
+    return undefined
+  }
+
+  /** Reads a header value: visible ASCII, with spaces between. */
+  headerValue(name: string, fallback: string): string {
+    const value = this.text(name, fallback)
+    if (/^[!-~]([ -~]*[!-~])?$/.test(value)) return value
+    this.#problems.push(`STENO_${name} must be visible ASCII characters`)
+    return fallback
+  }
+
+  optionalHeaderValue(name: string): string | undefined {
+    return this.#env[`STENO_${name}`] ? this.headerValue(name, '') : undefined
+  }
+
+  /** Reads names of headers, in lower case. */
+  headerNames(name: string, fallback: string): string[] {
+    const names = this.list(name, fallback).map((header) => header.toLowerCase())
+    const wrong = names.find((header) => !/^[\w!#$%&'*+.^`|~-]+$/.test(header))
+    if (wrong !== undefined) {
+      this.#problems.push(`STENO_${name} must hold names of headers: ${wrong} is not one`)
+    }
+    return names
+  }
+
+  /** Reads prefixes of header names, in lower case and without a trailing dash. */
+  headerPrefixes(name: string): string[] {
+    const prefixes = this.list(name, '').map((prefix) => prefix.toLowerCase().replace(/-$/, ''))
+    const wrong = prefixes.find((prefix) => !/^[a-z\d]+(-[a-z\d]+)*$/.test(prefix))
+    if (wrong !== undefined) {
+      this.#problems.push(`STENO_${name} must hold names such as x-example: ${wrong} is not one`)
+    }
+    return prefixes.filter((prefix) => prefix !== 'webhook')
+  }
+
+  /** Reads host names and IP addresses, each with or without a port. */
+  hosts(name: string): string[] {
+    const hosts = this.list(name, '').map((host) => host.toLowerCase())
+    const wrong = hosts.find(
+      (host) => !/^[\w.:[\]-]+$/.test(host) || !URL.canParse(`http://${host}`),
+    )
+    if (wrong !== undefined) {
+      this.#problems.push(
+        `STENO_${name} must hold hosts such as stt.example or [::1]:7070: ${wrong} is not one`,
+      )
+    }
+    return hosts
+  }
+
+  /** Reads origins of web pages; `*` stands for all. */
+  origins(name: string): string[] {
+    const origins = this.list(name, '')
+    if (origins.some((origin) => origin !== '*' && !isOrigin(origin))) {
+      this.#problems.push(`STENO_${name} must be origins such as https://app.example.com, or *`)
+    }
+    return origins
+  }
+
+  /** Reads language codes, as requests write them: `yue`, without a region. */
+  languageCodes(name: string): string[] {
+    const codes = this.list(name, '')
+    const wrong = codes.find((code) => !/^[a-z]{2,8}$/.test(code))
+    if (wrong !== undefined) {
+      this.#problems.push(`STENO_${name} must hold language codes such as yue: ${wrong} is not one`)
+    }
+    return codes
+  }
+
+  /** Reads a secret that a header carries; undefined without one. */
+  bearerToken(name: string): string | undefined {
+    const value = this.text(name, '')
+    if (!/^[!-~]*$/.test(value)) {
+      this.#problems.push(`STENO_${name} must be visible ASCII characters`)
+    }
+    return value || undefined
+  }
+
+  /** Reads the address of a server whose key is a setting of its own. */
+  serviceUrl(name: string): string | undefined {
+    const url = this.url(name)
+    if (url === undefined) return undefined
+    const { username, password, search, hash } = new URL(url)
+    if (username || password || search || hash) {
+      this.#problems.push(`STENO_${name} must have no name, password, query or fragment`)
+    }
+    return url
+  }
+
+  /** Adds a problem if one of `otherNames` is set without `name`. */
+  needs(name: string, otherNames: readonly string[]): void {
+    if (this.#env[`STENO_${name}`]) return
+    const other = otherNames.find((otherName) => this.#env[`STENO_${otherName}`])
+    if (other) this.#problems.push(`STENO_${other} needs STENO_${name}`)
+  }
+
+  /** Reads entries `account:whsec_…`. */
+  secrets(name: string): { account: string; secret: string }[] {
+    return this.list(name, '').flatMap((entry) => {
+      const [account, secret] = splitOnce(entry, ':')
+      if (account && isSigningSecret(secret)) return [{ account, secret }]
+      this.#problems.push(
+        `STENO_${name} must hold entries account:whsec_ and 24 to 64 bytes in base64`,
+      )
+      return []
+    })
+  }
+
+  /** Reads entries `account=https://…`. */
+  receivers(name: string): { account: string; url: string }[] {
+    return this.list(name, '').flatMap((entry) => {
+      const [account, url] = splitOnce(entry, '=')
+      const isAddress = URL.canParse(url) && /^https?:\/\/[^#]+$/i.test(url)
+      if (account && isAddress) return [{ account, url }]
+      this.#problems.push(
+        `STENO_${name} must hold entries account=URL, http or https and without a fragment`,
+      )
+      return []
+    })
+  }
+
+  map(name: string, targets: readonly string[]): Record<string, string> {
+    const entries = splitList(this.text(name, '')).map((entry) => splitOnce(entry, '='))
+    if (entries.some(([from, to]) => !from || !targets.includes(to))) {
+      this.#problems.push(
+        `STENO_${name} must hold entries name=target, targets: ${targets.join(', ')}`,
+      )
+    }
+    return Object.fromEntries(entries)
   }
 }
-
-/** Readers of the variables of one environment. */
-export type EnvReader = ReturnType<typeof createReader>
 
 /** Parses a number; returns NaN for blank text, which `Number` parses as 0. */
 function toNumber(text: string): number {
