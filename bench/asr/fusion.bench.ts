@@ -20,7 +20,7 @@ import { decodeCorpus, readCorpus } from '../support/corpus.ts'
 import { report } from '../support/report.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-/** The most recordings of each group, and their longest duration in seconds. */
+/** Maximum recordings of each group, and their longest duration in seconds. */
 const PER_GROUP = 10
 const LONGEST = 60
 /** Joined or re-encoded recordings repeat others. */

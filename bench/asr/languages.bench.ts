@@ -24,7 +24,7 @@ import { report } from '../support/report.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { scoreWords } from './score-words.ts'
 
-/** The most recordings of each language and group, and their longest duration in seconds. */
+/** Maximum recordings of each language and group, and their longest duration in seconds. */
 const PER_GROUP = 20
 const LONGEST = 60
 /** Joined or re-encoded recordings repeat others. */

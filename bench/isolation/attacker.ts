@@ -37,14 +37,14 @@ export type Attack = {
   surroundings?: Surroundings
 }
 
-/** The most bytes that an attack sends. */
+/** Maximum bytes that an attack sends. */
 const BUDGET_BYTES = 2e9
 /**
  * The pause between two acts of a loop: an attacker would be another machine, so it must not use
  * this machine's processor.
  */
 const PAUSE_MS = 20
-/** The most characters of a response that are kept. */
+/** Maximum characters of a response that are kept. */
 const KEPT_CHARS = 20_000
 
 /** Creates an attacker of one server. It fills `counts` with the outcomes. */

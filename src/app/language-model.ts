@@ -33,7 +33,7 @@ import { roundTo } from '../transcript/rounding.ts'
 import { createFairSemaphore } from '../workers/fair-semaphore.ts'
 import type { TokenQuota } from './token-quota.ts'
 
-/** The most waiting requests of one account; a job has four at a time. */
+/** Maximum waiting requests of one account; a job has four at a time. */
 const MAX_WAITING = 10_000
 
 type Setup = Pick<LlmConfig, 'allowedModels' | 'concurrency'> & {

@@ -9,7 +9,7 @@ import type { AudioSpans } from '../text/service-add-ons/translation.ts'
 
 /** Word times are off by up to this many seconds, so a little more audio is used on both sides. */
 const MARGIN = 0.2
-/** The most spans of one task: enough to keep a process busy, few enough to cancel soon. */
+/** Maximum spans of one task: enough to keep a process busy, few enough to cancel soon. */
 const MAX_SPANS = 8
 
 /** The fields of a request of `text/service-add-ons/translation.ts`. */

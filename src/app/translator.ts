@@ -17,7 +17,7 @@ export type Translator = {
 
 type Translation = { texts: string[] } | { error: AddOnError }
 
-/** The most concurrent programs; each uses one core. Live finals must not wait long. */
+/** Maximum concurrent programs; each uses one core. Live finals must not wait long. */
 const CONCURRENCY = 2
 const MAX_WAITING = 10_000
 

@@ -11,7 +11,7 @@ export type DeliveryConfig = {
   secrets: { account: string; secret: string }[]
   /** Receivers of all events of an account. */
   webhooks: { account: string; url: string }[]
-  /** The most waiting events of one live session; beyond that, superseded events are dropped. */
+  /** Maximum waiting events of one live session; beyond that, superseded events are dropped. */
   maxQueuedLive: number
   /** Days without a single success after which a receiver is disabled. */
   disableAfterDays: number

@@ -18,7 +18,7 @@ export type LlmConfig = {
   timeout: number
   /** Seconds that a whole response may take. */
   answerTimeout: number
-  /** The most concurrent requests. */
+  /** Maximum concurrent requests. */
   concurrency: number
 }
 

@@ -15,7 +15,7 @@ export type RemoteAsrConfig = {
   languages: string[]
   /** Seconds that one request may take. */
   timeout: number
-  /** The most concurrent requests. */
+  /** Maximum concurrent requests. */
   concurrency: number
   /** Which of stt-1, stt-3 and stt-fusion prefer it to models of this machine. */
   preferredBy: string[]

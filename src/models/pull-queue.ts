@@ -22,7 +22,7 @@ export type RunPull = (
 
 export type PullQueueOptions = {
   run: RunPull
-  /** The most memory that a model may take, in bytes. */
+  /** Maximum memory that a model may take, in bytes. */
   memoryBytes: number
   log: Log
   /** Chooses a model for languages; for tests. */

@@ -26,7 +26,7 @@ export type ServicePost = {
    * the connection to the first progress, and between two of them.
    */
   timeout: number
-  /** The most attempts. */
+  /** Maximum attempts. */
   tries: number
   /**
    * Whether the request may be executed twice: it is retried after a timeout or a broken response.

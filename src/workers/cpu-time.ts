@@ -7,7 +7,7 @@ const TICKS_PER_SECOND = 100
 const MIN_SHARE = 0.001
 /** Above this share of a core a process is working: one that only wakes for timers uses less. */
 const CLEAR_SHARE = 0.05
-/** The most periods, so that processes that run without progress end as well. */
+/** Maximum periods, so that processes that run without progress end as well. */
 const MAX_PERIODS = 40
 
 /** Returns the seconds of processor time that this process has used so far. */

@@ -14,7 +14,7 @@ export type SlotRequest = {
 export type FairSemaphore = <T>(work: () => Promise<T>, request: SlotRequest) => Promise<T>
 
 /**
- * The most work that runs at a time in total and per account, and the most that may wait per
+ * Maximum tasks that run at a time in total and per account, and maximum tasks that may wait per
  * account.
  */
 export type SemaphoreLimits = { total: number; perAccount: number; maxWaiting: number }

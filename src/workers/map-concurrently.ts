@@ -1,4 +1,4 @@
-/** The most concurrent tasks, and the signal that stops them all. */
+/** Maximum concurrent tasks, and the signal that stops them all. */
 export type ParallelOptions = { limit: number; signal: AbortSignal }
 
 /**

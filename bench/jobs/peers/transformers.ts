@@ -16,7 +16,7 @@ type Transformers = {
 }
 
 /**
- * The most tokens per second that the model was trained to write, and spare tokens for very short
+ * Maximum tokens per second that the model was trained to write, and spare tokens for very short
  * words.
  */
 const [TOKENS_PER_SECOND, SPARE_TOKENS] = [6.5, 3]

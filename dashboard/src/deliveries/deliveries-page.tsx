@@ -18,7 +18,7 @@ import { type Change, Receivers } from './receivers.tsx'
 
 const t = texts.deliveries
 const LIMIT = 50
-/** The most endpoints on the page; an operator sees those of all accounts. */
+/** Maximum endpoints on the page; an operator sees those of all accounts. */
 const MAX_RECEIVERS = 1000
 
 /** Shows the endpoints and their deliveries. */

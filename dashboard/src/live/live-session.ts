@@ -27,7 +27,7 @@ export const captions = signal<readonly Caption[]>([])
 /** The session that runs, or else the last one. */
 export const sessionId = signal('')
 
-/** The most captions on the page; the transcript has all of them afterwards. */
+/** Maximum captions on the page; the transcript has all of them afterwards. */
 const MAX_CAPTIONS = 200
 const RECONNECT_MS = 1000
 /** Codes after which the client connects again (see the list of close codes in the API). */

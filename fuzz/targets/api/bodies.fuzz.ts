@@ -5,7 +5,7 @@ import { startServer } from '../../../test/support/server/start-server.ts'
 import { fuzz } from '../../run.ts'
 
 /**
- * The most processor time of a request in the main thread, client included, in milliseconds; a body
+ * Maximum processor time of a request in the main thread, client included, in milliseconds; a body
  * that is parsed there takes fifty to five hundred.
  */
 const MAX_COST_MS = 30

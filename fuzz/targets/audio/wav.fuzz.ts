@@ -9,7 +9,7 @@ import { createToneWav } from '../../../test/support/audio/recordings.ts'
 import { fuzzBytes } from '../../guided.ts'
 
 /**
- * The most bytes of a read, and the most reads: a header must not make a reader allocate or loop.
+ * Maximum bytes of a read and maximum reads: a header must not make a reader allocate or loop.
  */
 const [MAX_READ, MAX_READS] = [256 * 1024, 2500]
 

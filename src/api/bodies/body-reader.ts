@@ -18,7 +18,7 @@ import {
 export const SHORT_BYTES = 16 * 1024
 
 /**
- * The most long bodies of an account that wait: more than a key can send at once, and at most 128
+ * Maximum long bodies of an account that wait: more than a key can send at once, and at most 128
  * MB.
  */
 const MAX_WAITING = 128

@@ -11,7 +11,7 @@ const MAX_LONG_LISTS = 4
  * page.
  */
 const MAX_SHORT_PAGES = 16
-/** The most jobs of a short page. */
+/** Maximum jobs of a short page. */
 const SHORT_PAGE_JOBS = 50
 /** From this offset on, the database must count many jobs, unless the query has a cursor. */
 const FAR_OFFSET = 10_000

@@ -1,4 +1,4 @@
-/** The most items of a batch; it has fewer if they are long. */
+/** Maximum items of a batch; it has fewer if they are long. */
 const MAX_ITEMS = 20
 
 /**

@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
 /**
- * The most requests that wait on a connection. Few clients send a request before the previous
+ * Maximum requests that wait on a connection. Few clients send a request before the previous
  * response, but one packet can contain two thousand requests.
  */
 const MAX_WAITING = 64

@@ -1,6 +1,6 @@
-/** The most words of a name. */
+/** Maximum words of a name. */
 const MAX_NAME_WORDS = 4
-/** The most names: more would take time, and would be recognized where nobody said them. */
+/** Maximum names: more would take time, and would be recognized where nobody said them. */
 const MAX_NAMES = 100
 const MAX_NAME_CHARS = 100
 

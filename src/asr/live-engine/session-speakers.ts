@@ -12,7 +12,7 @@ const SUFFICIENT_SECONDS = 1
 const SAME_SPEAKER_SIMILARITY = 0.35
 /** The same threshold for a speaker with less than `SUFFICIENT_SECONDS` of speech so far. */
 const SAME_BRIEF_SPEAKER_SIMILARITY = 0.25
-/** The most speakers of a session, unless the counts give a number. */
+/** Maximum speakers of a session, unless the counts give a number. */
 const MAX_SPEAKERS = 20
 
 /** A speaker of a session: the sum of its embeddings, weighted by their seconds. */

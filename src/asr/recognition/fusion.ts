@@ -24,7 +24,7 @@ const GAP_COST = 3
 const EQUAL_COST_PER_SECOND = 0.5
 const DIFFERENT_COST_PER_SECOND = 2
 const MAX_EQUAL_DISTANCE_COST = 2
-/** The most words that may match other words with the same letters: "ice cream" and "icecream". */
+/** Maximum words that may match other words with the same letters: "ice cream" and "icecream". */
 const MAX_SPLIT_WORDS = 4
 
 /**

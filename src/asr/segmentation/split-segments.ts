@@ -47,11 +47,11 @@ export const fileSegments: Omit<SegmentOptions, 'maxSeconds'> = {
 const MAX_FRAGMENT_SECONDS = 1.2
 /** Fragments with a longer pause between them, in seconds, do not belong together. */
 const MAX_FRAGMENT_PAUSE = 4
-/** The most seconds of speech in joined fragments. */
+/** Maximum seconds of speech in joined fragments. */
 const MAX_JOINED_SECONDS = 8
 /** A region with fewer seconds of speech is recognized with the one beside it. */
 const SHORT_REGION_SECONDS = 1.5
-/** The most seconds between a short region and the one that it is recognized with. */
+/** Maximum seconds between a short region and the one that it is recognized with. */
 const MAX_ATTACHED_PAUSE = 1
 
 /** A range of frames with speech, and the pauses between the fragments in it. */

@@ -7,7 +7,7 @@ import type { TaskResult, WorkerTask } from './worker-protocol.ts'
 export type BatchOptions = {
   /** The number of processes that recognize at the same time. */
   processes: number
-  /** The most segments that are recognized together; a task with more runs alone. */
+  /** Maximum segments that are recognized together; a task with more runs alone. */
   maxSegments: number
   /** The priority of all tasks; default: that of each task. */
   priority?: number

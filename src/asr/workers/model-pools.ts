@@ -17,14 +17,14 @@ export type ModelUse = 'live' | 'batch'
 export type ModelPoolsOptions = {
   /** Starts the processes that load a model: one at once, the others when tasks wait. */
   start(model: LocalModel, use: ModelUse, workers: number): WorkerPool
-  /** The most processes of one model for recordings. */
+  /** Maximum processes of one model for recordings. */
   workers: number
   /**
    * Whether a model has one process for all work, as on a device that only one can fill: see
    * `createBatchingRunner`. Default: no.
    */
   sharesProcess?: boolean
-  /** The most bytes that all models may take together. */
+  /** Maximum bytes that all models may take together. */
   memory: number
   /** Seconds without a task after which a model is unloaded; 0 = at once, -1 = never. */
   idleSeconds: number

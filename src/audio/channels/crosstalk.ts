@@ -42,12 +42,12 @@ const MAX_LAGGED_DELAY = 1024
 /** Frames by which crosstalk may come later than its source, or earlier (1.12 s). */
 export const CROSSTALK_FRAMES = 35
 /**
- * A frame contains speech of its own when 30% of its energy exceeds three times (5 dB) the
+ * A frame contains speech of its own when 30 % of its energy exceeds three times (5 dB) the
  * predicted crosstalk, whose energy varies that much with reverberation.
  */
 const OWN_SPEECH_RATIO = 3
 const OWN_SHARE = 0.3
-/** The energy of an echo falls to 60% or less from frame to frame. */
+/** The energy of an echo falls to 60 % or less from frame to frame. */
 const DECAY = 0.6
 /** The bands of speech as bins of a frame. */
 const FRAME_BANDS: readonly Band[] = [

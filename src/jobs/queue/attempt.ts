@@ -14,7 +14,7 @@ import { deleteOriginal, deleteRecordings } from './delete-recordings.ts'
 import type { JobSlot } from './job-slots.ts'
 import { type LeaseHeartbeat, LeaseLostError, startHeartbeat } from './lease-heartbeat.ts'
 
-/** Base delay before the next attempt. It doubles each time, plus up to 50% random jitter. */
+/** Base delay before the next attempt. It doubles each time, plus up to 50 % random jitter. */
 const RETRY_PAUSE_MS = 1000
 /**
  * Base delay before an unreachable source is fetched again. It is longer because host names and

@@ -11,7 +11,7 @@ export type ProgramOptions = {
   env: Record<string, string>
   /** Milliseconds after which the program is killed. */
   limitMs: number
-  /** The most bytes that the program may write. */
+  /** Maximum bytes that the program may write. */
   maxBytes: number
   signal: AbortSignal
 }

@@ -23,7 +23,7 @@ export type Question = {
   partInstruction: string
   transcript: string
   schema?: { name: string; schema: object } | undefined
-  /** The most tokens that a response needs; small models write as much as they may. */
+  /** Maximum tokens that a response needs; small models write as much as they may. */
   maxTokens?: number
   /**
    * Describes the problem of a response, which is then requested once more; undefined when the
@@ -37,7 +37,7 @@ const ANSWER_SHARE = 0.25
 const MAX_ANSWER_TOKENS = 2048
 /** Tokens of the prompt around the texts, and of the request to correct a response. */
 const PROMPT_TOKENS = 180
-/** The most rounds, so that a text that does not get shorter is not summarized forever. */
+/** Maximum rounds, so that a text that does not get shorter is not summarized forever. */
 const MAX_ROUNDS = 6
 
 const RULES =

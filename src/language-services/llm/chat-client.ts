@@ -12,7 +12,7 @@ export type ChatRequest = {
   user: string
   /** The JSON schema of the response. A provider that cannot enforce it gets no schema. */
   schema?: { name: string; schema: object }
-  /** The most tokens of the response. */
+  /** Maximum tokens of the response. */
   maxTokens: number
   /** The model to ask instead of the configured one. */
   model?: string | undefined
@@ -55,7 +55,7 @@ export type ChatClientOptions = {
 const TRIES = 3
 
 /**
- * The most characters per token of a response; a token has about four. Some providers ignore
+ * Maximum characters per token of a response; a token has about four. Some providers ignore
  * `maxTokens`, and a longer response would cost unlimited tokens in further requests.
  */
 const MAX_TOKEN_CHARS = 10

@@ -12,7 +12,7 @@ export type ModerationTask = {
   categories: Readonly<Record<string, string>>
 }
 
-/** The most sentences of one request: small models miscount longer lists. */
+/** Maximum sentences of one request: small models miscount longer lists. */
 const MAX_SENTENCES = 30
 /** The share of the model's tokens for sentences; the response takes as many at most. */
 const SHARE = 0.4

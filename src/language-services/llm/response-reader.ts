@@ -26,7 +26,7 @@ export type ResponseReader = {
 }
 
 type ReaderOptions = {
-  /** The most characters of a response; one with reasoning may have several times as many. */
+  /** Maximum characters of a response; one with reasoning may have several times as many. */
   maxChars: number
   /** Whether the token counts follow the text. */
   awaitsUsage: boolean

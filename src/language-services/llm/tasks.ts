@@ -13,7 +13,7 @@ const styles: Record<SummaryStyle, string> = {
   concise: 'Summarize the transcript in one or two sentences.',
 }
 const MAX_POINTS = 10
-/** The most values of one class. */
+/** Maximum values of one class. */
 const MAX_VALUES = 50
 /**
  * Tokens around the values of a class, and the most values that contain the same word of a
@@ -109,7 +109,7 @@ export type ChapterTexts = {
   keywords: string[]
 }
 
-/** The most characters of a headline, and the most keywords. */
+/** Maximum characters of a headline, and maximum keywords. */
 const MAX_HEADLINE_CHARS = 100
 const MAX_KEYWORDS = 10
 

@@ -24,12 +24,12 @@ const GROWTH = 2
 /** Tokens of the messages around the texts, and of quotes and commas around one text. */
 const PROMPT_TOKENS = 120
 const TEXT_FRAME_TOKENS = 4
-/** The most preceding texts of a request, and their share of its budget. */
+/** Maximum preceding texts of a request, and their share of its budget. */
 const MAX_CONTEXT_TEXTS = 3
 const BEFORE_SHARE = 0.25
-/** The most words of a text that is kept unchanged when its translation is empty. */
+/** Maximum words of a text that is kept unchanged when its translation is empty. */
 const MAX_KEPT_WORDS = 2
-/** The most terms of one request. */
+/** Maximum terms of one request. */
 const MAX_TERMS = 20
 /** The share of the model's tokens that must be left for texts and translations. */
 const MIN_SHARE = 0.4

@@ -9,7 +9,7 @@ export type NameGroup = readonly { spelling: string; count: number; said: string
 /** A spelling to replace, by another one of its group. */
 export type Renaming = { from: string; to: string }
 
-/** The most groups of one request: small models lose count of longer lists. */
+/** Maximum groups of one request: small models lose count of longer lists. */
 const MAX_GROUPS = 20
 /** The share of the model's tokens for the groups; the response takes as many at most. */
 const GROUPS_TOKEN_SHARE = 0.4

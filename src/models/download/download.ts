@@ -19,7 +19,7 @@ export type DownloadLimits = {
   /** A connection that transfers fewer than `minBytes` in this time is closed. */
   stallMs: number
   minBytes: number
-  /** The most consecutive attempts without progress. */
+  /** Maximum consecutive attempts without progress. */
   tries: number
   /** The pause before the second attempt; each further one is twice as long. */
   pauseMs: number
@@ -55,7 +55,7 @@ const MAX_REDIRECTS = 5
  * failure. One that restarts and stops at the same byte does.
  */
 const PROGRESS_BYTES = 64 * 1024
-/** The most downloads with wrong content; the repetitions show whether the error is permanent. */
+/** Maximum downloads with wrong content; the repetitions show whether the error is permanent. */
 const MAX_DAMAGED = 3
 
 /** Creates the HTTP client of downloads, which honors HTTP_PROXY, HTTPS_PROXY and NO_PROXY. */

@@ -1,14 +1,14 @@
 import { LookupError } from './lookup-error.ts'
 
 /**
- * The most running lookups of one account, so that lookups that never end do not block other
+ * Maximum running lookups of one account, so that lookups that never end do not block other
  * accounts.
  */
 const MAX_PER_ACCOUNT = 16
-/** The most running lookups of all accounts: each uses one or two sockets. */
+/** Maximum running lookups of all accounts: each uses one or two sockets. */
 const MAX_IN_ALL = 256
 /**
- * The most waiting lookups of one account; more than its fetches and deliveries can request at
+ * Maximum waiting lookups of one account; more than its fetches and deliveries can request at
  * once.
  */
 const MAX_WAITING = 200

@@ -30,7 +30,7 @@ export async function listKeyAccounts(db: Db): Promise<string[]> {
   return rows.map(({ account }) => account)
 }
 
-/** The most results that are measured between two checks of the signal. */
+/** Maximum results that are measured between two checks of the signal. */
 const BATCH = 200
 
 /**

@@ -62,7 +62,7 @@ export type BackupOutcome = {
   missing: string[]
 }
 
-/** The most copies of the database that are made until all objects of one exist. */
+/** Maximum copies of the database that are made until all objects of one exist. */
 const MAX_ROUNDS = 10
 const CONCURRENT_COPIES = 4
 

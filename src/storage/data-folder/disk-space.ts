@@ -44,7 +44,7 @@ export type SpaceState = Pick<StoredBytes, 'total' | 'largest'> & {
  * cannot wait, need it.
  */
 const URGENT_SHARE = 0.25
-/** The most bytes of a stream between two measurements of the disk. */
+/** Maximum bytes of a stream between two measurements of the disk. */
 const STEP_BYTES = 1024 * 1024
 /** The disk is measured at least this often while one stream fills the reserve. */
 const STEPS_OF_RESERVE = 8

@@ -1,6 +1,6 @@
 import { type Db, inTransaction } from './db.ts'
 
-/** The most requests of one transaction; this many delay other writers by some milliseconds. */
+/** Maximum requests of one transaction; this many delay other writers by some milliseconds. */
 const MAX_GROUP_SIZE = 50
 
 type PendingRequest<T, R> = { request: T; outcome: PromiseWithResolvers<R> }

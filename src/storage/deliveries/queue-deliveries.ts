@@ -215,7 +215,7 @@ async function countPending(tx: Db, { jobId, endpointId }: DeliverySequence): Pr
   return pending
 }
 
-/** The most rows of one statement. */
+/** Maximum rows of one statement. */
 const ROWS_PER_STATEMENT = 100
 
 /**

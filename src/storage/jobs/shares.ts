@@ -14,7 +14,7 @@ export type Share = {
   keyName: string | null
 }
 
-/** The most links of one job at a time. */
+/** Maximum links of one job at a time. */
 const MAX_SHARES = 100
 
 /**

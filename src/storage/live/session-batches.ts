@@ -34,7 +34,7 @@ export type BatchWriter = {
  * them.
  */
 const INTERVAL_MS = 50
-/** The most bytes of one statement, unless a single batch is larger. */
+/** Maximum bytes of one statement, unless a single batch is larger. */
 const MAX_BYTES = 8 * 1024 * 1024
 /** Batches that are read at once. */
 const BATCHES_PER_PAGE = 64

@@ -37,9 +37,9 @@ type ResultWindow = { offset: number; limit: number }
 
 /** The number of jobs that are searched first, which takes some milliseconds. */
 const FIRST_JOBS = 50
-/** The most jobs of one part. Other searches run between two parts. */
+/** Maximum jobs of one part. Other searches run between two parts. */
 const MAX_JOBS_PER_PART = 800
-/** The most utterances that are read and sorted at once, which takes some tens of milliseconds. */
+/** Maximum utterances that are read and sorted at once, which takes some tens of milliseconds. */
 const MAX_SORTED_UTTERANCES = 10_000
 
 /**

@@ -16,9 +16,9 @@ export type IndexedUtterance = {
   terms: readonly string[]
 }
 
-/** The most rows that one statement inserts; others can write between two statements. */
+/** Maximum rows that one statement inserts; others can write between two statements. */
 const ROWS_PER_STATEMENT = 200
-/** The most rows that one statement deletes, which takes longer than inserting them. */
+/** Maximum rows that one statement deletes, which takes longer than inserting them. */
 const DELETIONS_PER_STATEMENT = 20
 
 /** Returns some finished jobs that are not indexed yet, newest first. */

@@ -22,7 +22,7 @@ export type RowTransfer = {
   onCount: OnCount
 }
 
-/** The most rows, parameters and bytes of one transaction. */
+/** Maximum rows, parameters and bytes of one transaction. */
 const BATCH_ROWS = 500
 const BATCH_VALUES = 30_000
 const BATCH_BYTES = 8_000_000

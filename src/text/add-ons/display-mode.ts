@@ -4,7 +4,7 @@ import type { AddOn } from './add-on.ts'
 
 /** A silence longer than this, in seconds, begins a paragraph. */
 const PAUSE = 3
-/** The most sentences of a paragraph. */
+/** Maximum sentences of a paragraph. */
 const MAX_SENTENCES = 5
 
 /**

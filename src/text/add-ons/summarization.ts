@@ -9,7 +9,7 @@ import { areMostlyDigits, contentTerms } from './summary/terms.ts'
 export type SummaryType = 'general' | 'bullet_points' | 'concise'
 
 /**
- * The most sentences that are ranked, which is half an hour to an hour of speech. Of longer
+ * Maximum sentences that are ranked, which is half an hour to an hour of speech. Of longer
  * recordings, this many evenly spread sentences are ranked.
  */
 const MAX_SENTENCES = 1500

@@ -1,4 +1,4 @@
-/** The most pairs of words that are compared. Longer texts are treated as entirely different. */
+/** Maximum pairs of words that are compared. Longer texts are treated as entirely different. */
 const MAX_PAIRS = 250_000
 
 /**

@@ -1,7 +1,7 @@
 import type { TextThread } from './text-thread.ts'
 
 /**
- * The most threads of an account. A thread takes 90 MB, and as much again with a large vocabulary.
+ * Maximum threads of an account. A thread takes 90 MB, and as much again with a large vocabulary.
  */
 const MAX_PER_ACCOUNT = 2
 

@@ -4,7 +4,7 @@ import type { Utterance } from '../../transcript/transcript.ts'
 const SENTENCE_END = /[.!?…。！？।؟]["'”’»」』)\]]*$/u
 /** A longer pause, in seconds, ends a sentence whatever its words say. */
 const MAX_PAUSE_SECONDS = 2
-/** The most words of a joined sentence. */
+/** Maximum words of a joined sentence. */
 const MAX_WORDS = 60
 
 /**

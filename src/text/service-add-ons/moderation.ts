@@ -17,7 +17,7 @@ const meanings: Record<ModerationCategory, string> = {
   threat: 'announces violence against somebody',
   self_harm: 'somebody hurts or kills themselves, or wants to',
 }
-/** The most sentences of one request. */
+/** Maximum sentences of one request. */
 const MAX_SENTENCES = 200
 
 type ModerationFlag = { sentence: number; category: ModerationCategory }

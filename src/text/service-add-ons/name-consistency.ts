@@ -15,7 +15,7 @@ import { asLlmResponse, type LlmResponse, responseError } from './responses.ts'
 import type { ServiceRequest } from './service-add-on.ts'
 
 const name = 'name_consistency'
-/** The most groups of spellings in one request. */
+/** Maximum groups of spellings in one request. */
 const MAX_GROUPS = 100
 
 /**

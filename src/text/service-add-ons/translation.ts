@@ -27,7 +27,7 @@ type TranslationConfig = {
   informal?: boolean
 }
 
-/** The most texts of one request: with longer lists, a small model skips or merges texts. */
+/** Maximum texts of one request: with longer lists, a small model skips or merges texts. */
 const MAX_TEXTS = 20
 const MAX_CHARACTERS = 2000
 /** The number of preceding texts in a request, which the first texts may refer to. */

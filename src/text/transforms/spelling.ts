@@ -26,13 +26,13 @@ type Dictionary = { root: VariantNode; maxStep: number }
 /** A match: `key`, between `before` and `after`, replaces the words up to `to` (exclusive). */
 type VariantMatch = { to: number; key: string; before: string; after: string }
 
-/** The most punctuation marks around a variant, before and after its letters. */
+/** Maximum punctuation marks around a variant, before and after its letters. */
 const MAX_MARKS = 8
 /** Characters of words, and signs that stand for a word: &, +, =, emoji. Marks follow a word. */
 const IN_WORDS = /[\p{L}\p{N}\p{S}&]/u
-/** The most steps of a variant. An utterance lasts at most half a minute, so it has fewer words. */
+/** Maximum steps of a variant. An utterance lasts at most half a minute, so it has fewer words. */
 const MAX_STEPS = 100
-/** The most characters that compose into one (NFC). */
+/** Maximum characters that compose into one (NFC). */
 const MAX_COMPOSED_CHARS = 4
 
 /**

@@ -1,7 +1,7 @@
 import type { Transcript } from '../../transcript/transcript.ts'
 
 /**
- * The most characters of a replacement: a spelling or a vocabulary entry is a name or a phrase, not
+ * Maximum characters of a replacement: a spelling or a vocabulary entry is a name or a phrase, not
  * a page.
  */
 export const MAX_REPLACEMENT = 500

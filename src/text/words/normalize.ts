@@ -1,5 +1,5 @@
 /**
- * The most combining marks on one letter in any language (Unicode Standard Annex 15, stream-safe
+ * Maximum combining marks on one letter in any language (Unicode Standard Annex 15, stream-safe
  * text).
  */
 const MAX_MARKS = 30

@@ -4,7 +4,7 @@ import { formatTime } from '../../components/format.ts'
 import { texts } from '../../texts.ts'
 
 const t = texts.reader
-/** The most bars that remain distinct on the screen of a phone. */
+/** Maximum bars that remain distinct on the screen of a phone. */
 const BARS = 40
 const [WIDTH, HEIGHT] = [400, 80]
 const MIDDLE = HEIGHT / 2

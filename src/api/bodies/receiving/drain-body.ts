@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 
 /**
- * The most bytes that are discarded. Many clients read the response only after they have sent
+ * Maximum bytes that are discarded. Many clients read the response only after they have sent
  * everything.
  */
 const MAX_DROPPED_BYTES = 64 * 1024 * 1024

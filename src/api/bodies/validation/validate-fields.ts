@@ -47,16 +47,16 @@ type ValidationContext = ValidationOptions & {
 type FieldPath = { name: string | number; parent: FieldPath | undefined }
 
 /**
- * The most errors that are collected. Reading a body then stops, because nobody corrects more of
+ * Maximum errors that are collected. Reading a body then stops, because nobody corrects more of
  * them at a time.
  */
 const MAX_ERRORS = 1000
 /**
- * The most characters of all lines. A line may contain a hundred allowed values; a thousand such
+ * Maximum characters of all lines. A line may contain a hundred allowed values; a thousand such
  * lines would make a response of half a megabyte.
  */
 const MAX_LINE_CHARS = 64 * 1024
-/** The most characters of a part of a path; a client may send longer keys. */
+/** Maximum characters of a part of a path; a client may send longer keys. */
 const MAX_PATH_PART_CHARS = 100
 
 const formats = new Map([
@@ -285,7 +285,7 @@ function copyDefault(value: unknown): unknown {
   return typeof value === 'object' ? structuredClone(value) : value
 }
 
-/** The most fields that a warning names. */
+/** Maximum fields that a warning names. */
 const MAX_IGNORED = 10
 
 function handleUnknownFields(

@@ -7,7 +7,7 @@ import type { RealtimeSettings } from './session-settings.ts'
 
 /** The prefix of client secrets, as OpenAI uses it. */
 const PREFIX = 'ek_'
-/** The most client secrets of a key that are valid at the same time. */
+/** Maximum client secrets of a key that are valid at the same time. */
 const MAX_SECRETS = 1000
 /** When too many secrets are valid, a client may retry after this many seconds. */
 const RETRY_S = 60

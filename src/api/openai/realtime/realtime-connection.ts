@@ -50,7 +50,7 @@ type OpenedSession = {
 }
 
 /**
- * The most events that wait for a client. Beyond them, no more messages of the session are read
+ * Maximum events that wait for a client. Beyond them, no more messages of the session are read
  * until the client reads.
  */
 const MAX_PENDING_EVENTS = 1000

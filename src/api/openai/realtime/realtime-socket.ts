@@ -31,7 +31,7 @@ import type { RealtimeSettings } from './session-settings.ts'
 /** The subprotocol that contains the key, because browsers cannot send headers. */
 const KEY_PROTOCOL = 'openai-insecure-api-key.'
 const BETA_PROTOCOL = 'openai-beta.realtime-v1'
-/** The most open sockets of an account; most have a session. */
+/** Maximum open sockets of an account; most have a session. */
 const MAX_SOCKETS = 200
 
 /** The dependencies of the sockets, besides the app. */

@@ -25,7 +25,7 @@ const CHECK_INTERVAL_MS = 1000
 const COMMENT_MS = 15_000
 /** The longest stream. The client then connects again, and its key or link is checked again. */
 const MAX_STREAM_MS = 300_000
-/** The most watchers of a session: each is a socket, and each caption is written to all of them. */
+/** Maximum watchers of a session: each is a socket, and each caption is written to all of them. */
 const MAX_WATCHERS = 200
 /** How long to wait for the response of another node. */
 const RESPONSE_TIMEOUT_MS = 3000

@@ -25,7 +25,7 @@ import { Type } from '../../schemas/common/type.ts'
 /** Many times the length of a name, an account and a few scopes. */
 const MAX_BODY_BYTES = 4096
 /**
- * The most keys of an account: people read the list, and one key for each machine and user stays
+ * Maximum keys of an account: people read the list, and one key for each machine and user stays
  * far below.
  */
 const MAX_KEYS = 1000

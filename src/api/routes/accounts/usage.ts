@@ -12,7 +12,7 @@ import { parseDateTime, toDateTime } from '../../lists/date-time.ts'
 import { UsageQuery, UsageReport } from '../../schemas/accounts/usage.ts'
 import { errorResponses } from '../../schemas/common/error.ts'
 
-/** The most days of a report: more would make the response long. */
+/** Maximum days of a report: more would make the response long. */
 const MAX_DAYS = 366
 
 /** Adds up what accounts used, and shows their quotas. An extension of the API. */

@@ -28,7 +28,7 @@ import { CreatedWebhook, WebhookRequest, WebhookTest } from '../../schemas/webho
 
 /** The longest URL, a name and all events fit. */
 const MAX_BODY_BYTES = 16 * 1024
-/** The most webhooks of an account: each event is a row for each of them. */
+/** Maximum webhooks of an account: each event is a row for each of them. */
 const MAX_WEBHOOKS = 50
 
 const path = '/v2/endpoints'

@@ -66,7 +66,7 @@ const NO_SPEECH = 0.6
 const LIKELY_LANGUAGE = 0.8
 /** Tried one after another while a text is doubtful. */
 const TEMPERATURES = [0.3, 0.6]
-/** The most tokens of a prompt and of a text: half of what fits, as in openai/whisper. */
+/** Maximum tokens of a prompt and of a text: half of what fits, as in openai/whisper. */
 const MAX_TEXT_TOKENS = 224
 /**
  * The fastest speech, in tokens per second, and the tokens that very short audio may have beyond

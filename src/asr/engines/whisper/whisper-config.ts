@@ -17,7 +17,7 @@ export type WhisperConfig = {
   mels: number
   /** Encoder frames of 20 ms, two feature frames each: 1500 for 30 s. */
   audioPositions: number
-  /** The most tokens of a decoding, prompt included: 448. */
+  /** Maximum tokens of a decoding, prompt included: 448. */
   textPositions: number
   /** Tokens, that is, logits per position. */
   vocabulary: number

@@ -5,7 +5,7 @@ import { ServiceFailure } from '../../service-failure.ts'
 import type { ChatModel, ChatRequest, ChatResponse } from '../chat-client.ts'
 import type { LlamaCancel, LlamaProgress, LlamaResponse, LlamaTask } from './llama-protocol.ts'
 
-/** The most tokens of a text without a schema: a small model that writes more repeats itself. */
+/** Maximum tokens of a text without a schema: a small model that writes more repeats itself. */
 const MAX_TEXT_TOKENS = 512
 
 /**

@@ -54,7 +54,7 @@ export type QuotaQuery = {
   now: number
   /** The seconds that the work is known to use; 0 if unknown. */
   seconds: number
-  /** The most seconds of a month; undefined or 0 means no limit. */
+  /** Maximum seconds of a month; undefined or 0 means no limit. */
   maxSeconds: number | undefined
 }
 

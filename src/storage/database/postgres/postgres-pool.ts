@@ -8,7 +8,7 @@ export type PostgresPoolOptions = {
   url: string
   /** Connections at a time; further statements wait for one. */
   connections: number
-  /** The most seconds that one statement may take; 0 means no limit. */
+  /** Maximum seconds that one statement may take; 0 means no limit. */
   statementSeconds: number
   /** Server settings of every connection, by name. */
   settings?: Readonly<Record<string, string>>
@@ -27,7 +27,7 @@ const IDLE_TRANSACTION_MS = 15_000
  * ended the statement cannot be reached.
  */
 const UNREACHABLE_MS = 5000
-/** The most further connections that are tried in place of a lost one: they may be lost as well. */
+/** Maximum further connections that are tried in place of a lost one: they may be lost as well. */
 const MAX_RECONNECTS = 3
 
 /** Object ids of types (pg_type.dat) that are read as numbers: counts, sums and times. */

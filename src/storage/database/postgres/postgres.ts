@@ -193,7 +193,7 @@ async function refuseTransfer(main: Kysely<Tables>): Promise<void> {
   )
 }
 
-/** The most changes that one statement sums up. */
+/** Maximum changes that one statement sums up. */
 const BYTE_CHANGES_PER_STATEMENT = 20_000
 
 /**

@@ -142,7 +142,7 @@ export function toOutcome({ columns, rows, changes }: StatementRows): StatementO
 
 const rowReaders = new Map<string, ReadRow>()
 /**
- * The most compiled readers that are kept. There are a few dozen lists of columns; a migration may
+ * Maximum compiled readers that are kept. There are a few dozen lists of columns; a migration may
  * add some.
  */
 const MAX_ROW_READERS = 500

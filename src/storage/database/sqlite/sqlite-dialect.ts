@@ -2,7 +2,7 @@ import { type SqlBool, sql } from 'kysely'
 import { toFts5 } from '../../search/term-query.ts'
 import type { Dialect } from '../dialect.ts'
 
-/** The most utterances that an estimate counts; so many take some milliseconds. */
+/** Maximum utterances that an estimate counts; so many take some milliseconds. */
 const MAX_COUNTED_UTTERANCES = 10_000
 
 /** The SQL that SQLite words differently. */

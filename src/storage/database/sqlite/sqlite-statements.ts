@@ -20,7 +20,7 @@ const CHECKPOINT_PAGES = 4000
  */
 const WRITER_CACHE_KIB = 16_000
 /**
- * The most prepared statements that are kept: there are a few dozen texts, and those of lists vary
+ * Maximum prepared statements that are kept: there are a few dozen texts, and those of lists vary
  * with their filters.
  */
 const MAX_PREPARED_STATEMENTS = 200

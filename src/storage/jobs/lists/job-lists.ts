@@ -60,7 +60,7 @@ const COUNTED_TOKENS = 20
 const MERGED_ROWS = 20_000
 
 /**
- * The most bytes of texts of a short job. The first pages of most lists contain only jobs that wait
+ * Maximum bytes of texts of a short job. The first pages of most lists contain only jobs that wait
  * or run, and a page of a thousand short jobs is a message of some megabytes.
  */
 const SHORT_JOB_BYTES = 4096

@@ -38,7 +38,7 @@ export type ClaimOptions = {
   /** The length of the lease, which the clock of the database measures. */
   leaseMs: number
   maxAttempts: number
-  /** The most jobs of one account that are processed at a time. */
+  /** Maximum jobs of one account that are processed at a time. */
   maxPerAccount: number
   /**
    * Only jobs whose recording is stored here, or only those whose recording must still be fetched.

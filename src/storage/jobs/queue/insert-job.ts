@@ -63,7 +63,7 @@ export type SessionMessage = (
 export type NewJob = NewRecordedJob | NewLiveJob
 
 /**
- * The most waiting jobs of an account. Live sessions do not wait for others, so all open ones
+ * Maximum waiting jobs of an account. Live sessions do not wait for others, so all open ones
  * count.
  */
 export type QueueLimit = { maxQueued: number }

@@ -3,7 +3,7 @@ import type { S3 } from './s3-client.ts'
 import { isMissingObject, throwS3Error } from './s3-error.ts'
 import { findKeys, keyStem, listObjectKeys, objectIdOf } from './s3-keys.ts'
 
-/** The most bytes that a server copies in one request (5 GB). */
+/** Maximum bytes that a server copies in one request (5 GB). */
 const MAX_COPY_BYTES = 5 * 1024 ** 3
 
 /**

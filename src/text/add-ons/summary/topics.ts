@@ -9,7 +9,7 @@ const BLOCK_SENTENCES = 10
 const MIN_SECONDS = 45
 const MIN_SENTENCES = 4
 /**
- * The most topics. Long recordings have longer topics, because nobody would read a list of a
+ * Maximum topics. Long recordings have longer topics, because nobody would read a list of a
  * hundred.
  */
 const MAX_TOPICS = 24

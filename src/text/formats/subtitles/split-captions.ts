@@ -64,7 +64,7 @@ export function splitCaptions(
 }
 
 /**
- * The most times that captions are cut again: later rounds would change few labels, and might never
+ * Maximum times that captions are cut again: later rounds would change few labels, and might never
  * end.
  */
 const MAX_ROUNDS = 5
@@ -125,7 +125,7 @@ function adjustTiming<T extends Caption>(captions: readonly T[], limits: Caption
 }
 
 /**
- * The most chunks of a caption: thirty seconds, the longest that a request may set, at ten words a
+ * Maximum chunks of a caption: thirty seconds, the longest that a request may set, at ten words a
  * second. It limits the search.
  */
 const MAX_CHUNKS = 300

@@ -1,7 +1,7 @@
 /** The part of an error that is safe to log: its message may quote a transcript. */
 export type SafeError = { name: string; frames: string[] }
 
-/** The most frames of a stack; further ones do not help. */
+/** Maximum frames of a stack; further ones do not help. */
 const MAX_FRAMES = 10
 
 /** Returns where an error comes from, without its message. */

@@ -19,7 +19,7 @@ export type ReconnectingClientOptions = {
   /** Returns the bytes of each chunk; the first chunks have the sizes of `first`. */
   chunkBytes: () => number
   first?: readonly number[]
-  /** The most bytes that it sends without an ack; unlimited for a client that ignores acks. */
+  /** Maximum bytes that it sends without an ack; unlimited for a client that ignores acks. */
   window?: number
   /**
    * How many of its first connections are lost after a while, together with all messages of the

@@ -4,7 +4,7 @@ import { AppError } from '../../../../errors.ts'
 import { sanitizeFileName } from '../../../../jobs/uploads/sanitize-file-name.ts'
 import { MAX_PARTS } from './form-stream.ts'
 
-/** The most bytes of all other parts together, which must be received even if they are not used. */
+/** Maximum bytes of all other parts together, which must be received even if they are not used. */
 export const MAX_IGNORED_BYTES = 64 * 1024 * 1024
 
 /** The recording of a form, while it arrives. */

@@ -6,7 +6,7 @@ import { AppError } from '../../../../errors.ts'
 import { receiveScheduler } from '../../../../storage/objects/receive-scheduler.ts'
 
 /**
- * The most parts of a form. Browsers and SDKs send a few fields with the file; each part costs as
+ * Maximum parts of a form. Browsers and SDKs send a few fields with the file; each part costs as
  * much as a small request.
  */
 export const MAX_PARTS = 500
@@ -15,7 +15,7 @@ export const MAX_PARTS = 500
 const PARTS_PER_SLICE = 20
 
 /**
- * The most header lines of a part, which need to name only a field, a file and a type. The parser
+ * Maximum header lines of a part, which need to name only a field, a file and a type. The parser
  * drops the others.
  */
 const MAX_HEADER_LINES = 50

@@ -27,7 +27,7 @@ const reasons: Record<number, string> = {
 }
 
 /**
- * The most fragments of a message: clients send one or a few, and ten thousand tiny ones only cost
+ * Maximum fragments of a message: clients send one or a few, and ten thousand tiny ones only cost
  * memory.
  */
 const MAX_FRAGMENTS = 64
