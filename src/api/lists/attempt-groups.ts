@@ -2,9 +2,8 @@ import { KEPT_ATTEMPTS } from '../../storage/deliveries/deliveries.ts'
 import type { LoggedDelivery } from '../../storage/deliveries/delivery-log.ts'
 
 /**
- * Groups deliveries whose attempts are loaded together: in total as many as one delivery can have,
- * which come to half a megabyte, most of it headers of receivers. Deliveries that succeeded at once
- * are loaded fifty at a time.
+ * Groups deliveries whose attempts are loaded together. A group has at most as many attempts as are
+ * kept of one delivery: about half a megabyte, mostly headers of receivers.
  */
 export function* groupByAttempts<T extends Pick<LoggedDelivery, 'attempts'>>(
   deliveries: readonly T[],

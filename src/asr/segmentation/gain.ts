@@ -1,7 +1,7 @@
 /** Audio whose loud parts stay below this (1 = full scale) is quiet. */
 const QUIET_LEVEL = 0.1
 /** The level to which the loud parts of quiet audio are raised. */
-const TARGET = 0.3
+const TARGET_LEVEL = 0.3
 /** Maximum gain: fainter audio is the noise of the device. */
 const MAX_GAIN = 30
 /** A mean of more than this share of the loud parts is an offset of the sound card, not sound. */
@@ -12,14 +12,14 @@ const CLICK_SHARE = 0.01
 
 /**
  * Raises quiet audio and removes an offset: both models were trained on speech at usual levels
- * around zero. They miss words 30 dB below, and repeat or change words beside an offset. Returns
- * usual audio unchanged.
+ * around zero. They miss words that are 30 dB quieter, and repeat or change words if there is an
+ * offset. Returns audio at a usual level, without an offset, unchanged.
  */
 export function normalizeLevel(audio: Float32Array): Float32Array {
   const centered = withoutOffset(audio)
   const level = loudLevel(centered)
   if (level >= QUIET_LEVEL || level === 0) return centered
-  const gain = Math.min(MAX_GAIN, TARGET / level)
+  const gain = Math.min(MAX_GAIN, TARGET_LEVEL / level)
   return centered.map((sample) => Math.max(-1, Math.min(1, sample * gain)))
 }
 
@@ -46,7 +46,7 @@ export function liveGain(peaks: readonly number[]): number {
   const level = sorted[sorted.length - 1 - clicks] ?? 0
   if (level === 0) return 1
   const headroom = 1 / Math.max(peaks.at(-1)!, 1e-9)
-  return Math.max(1, Math.min(MAX_GAIN, TARGET / level, headroom))
+  return Math.max(1, Math.min(MAX_GAIN, TARGET_LEVEL / level, headroom))
 }
 
 /** Returns the peak of the loud parts, without clicks. */

@@ -22,7 +22,7 @@ import { parseArguments, readSettings, UsageError } from '../terminal/arguments.
 import type { Command, Terminal } from '../terminal/terminal.ts'
 import { makeFilesPrivate } from './private-files.ts'
 import { formatStartMessage } from './start-message.ts'
-import { listenError, tryListening } from './try-listening.ts'
+import { explainListenError, tryListening } from './try-listening.ts'
 
 const help = `Usage: steno serve
 
@@ -137,5 +137,5 @@ async function startListening({ http, config }: App): Promise<string> {
 }
 
 function refuseAddress({ http: { host, port } }: Config, cause: unknown): never {
-  throw new Error(`Cannot listen on ${host}:${port}: ${listenError(cause)}`, { cause })
+  throw new Error(`Cannot listen on ${host}:${port}: ${explainListenError(cause)}`, { cause })
 }

@@ -8,7 +8,7 @@ const listenErrors: Record<string, string> = {
 }
 
 /** Explains why the server cannot listen, and names the setting that avoids the problem. */
-export function listenError(error: unknown): string {
+export function explainListenError(error: unknown): string {
   const { code = '', message } = error as NodeJS.ErrnoException
   return listenErrors[code] ?? message
 }

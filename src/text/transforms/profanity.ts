@@ -19,7 +19,7 @@ export function maskProfanity({ utterances, ...rest }: Transcript): Transcript {
 
 function maskWords(words: readonly Word[]): Word[] {
   let text = ''
-  const places = words.map((word) => {
+  const spans = words.map((word) => {
     const folded = foldForLists(word.text)
     const from = text.length
     text += `${folded} `
@@ -27,7 +27,7 @@ function maskWords(words: readonly Word[]): Word[] {
   })
   const hits = [...hitsIn(text, 'profanity'), ...hitsIn(text, 'slurs')]
   return words.map((word, i) => {
-    const { folded, from, to } = places[i]!
+    const { folded, from, to } = spans[i]!
     const isHit = hits.some((hit) => {
       const touches = folded !== '' && hit.from < to && hit.to > from
       return touches && (!hit.isPhrase || SWEAR_WORDS.test(folded))
@@ -36,9 +36,7 @@ function maskWords(words: readonly Word[]): Word[] {
   })
 }
 
-/**
- * Returns where listed words stand. In a phrase with ordinary words, only the swear words count.
- */
+/** Returns the spans of the listed words and phrases in a text, as offsets. */
 function hitsIn(text: string, list: 'profanity' | 'slurs') {
   return [...text.matchAll(new RegExp(listPattern(list), 'gu'))].map(({ 0: hit, index }) => {
     const isPhrase = list === 'profanity' && hit.includes(' ')

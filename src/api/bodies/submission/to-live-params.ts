@@ -35,7 +35,7 @@ export function toLiveParams(
   })
 }
 
-/** Samples of A-law and µ-law have 8 bits, although clients state 16. */
+/** Samples of A-law and µ-law have 8 bits, although clients declare 16. */
 function bitDepthOf({ encoding, bit_depth }: LiveRequest): number {
   return encoding === 'wav/pcm' ? bit_depth : 8
 }

@@ -10,7 +10,7 @@ import { createLog } from '../../../observability/log.ts'
 import { createDiskMeter, reserveOf } from '../../../storage/data-folder/disk.ts'
 import { localUrl } from '../../client/server-url.ts'
 import { SAMPLE } from '../../server/start-message.ts'
-import { listenError, tryListening } from '../../server/try-listening.ts'
+import { explainListenError, tryListening } from '../../server/try-listening.ts'
 import { findExposures } from './exposure.ts'
 
 /** The finding of a check; `remedy` says how to fix it. */
@@ -223,7 +223,7 @@ export async function checkPort({ http: { host, port } }: Config): Promise<Check
     await tryListening({ host, port })
     return { state: 'ok', text: `port ${port} is free` }
   } catch (error) {
-    return { state: 'fail', text: `port ${port}: ${listenError(error)}` }
+    return { state: 'fail', text: `port ${port}: ${explainListenError(error)}` }
   }
 }
 

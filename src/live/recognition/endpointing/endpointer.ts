@@ -239,12 +239,12 @@ function endUtterance(state: EndpointerState, from: number, to: number): Endpoin
 function spanOf(state: EndpointerState, from: number, to: number): UtteranceSpan {
   const pauses = fragmentPauses(state, { start: from, end: to })
   const span = { number: state.number, from, to: Math.max(to, from + 1), ...(pauses && { pauses }) }
-  const fragmentsBefore = fragmentsBeside(span, state.fragments ?? [])
+  const fragmentsBefore = precedingFragments(span, state.fragments ?? [])
   return fragmentsBefore.length > 0 ? { ...span, fragmentsBefore } : span
 }
 
 /** Returns those of the `last` fragments that are recognized together with an utterance. */
-export function fragmentsBeside(span: UtteranceSpan, last: readonly Range[]): Range[] {
+export function precedingFragments(span: UtteranceSpan, last: readonly Range[]): Range[] {
   const fragmentCount = fragmentsOf(span).length
   const isNear = span.from - (last.at(-1)?.end ?? 0) <= MAX_FRAGMENT_PAUSE_FRAMES
   if (fragmentCount === 0 || fragmentCount >= FRAGMENTS_TOGETHER || !isNear) return []

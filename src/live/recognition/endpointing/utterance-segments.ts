@@ -5,8 +5,8 @@ import { VAD_FRAME } from '../../../asr/segmentation/vad-frames.ts'
 import { SAMPLE_RATE } from '../../../audio/pcm.ts'
 import {
   type EndpointerState,
-  fragmentsBeside,
   PAD_FRAMES,
+  precedingFragments,
   type UtteranceSpan,
 } from './endpointer.ts'
 
@@ -69,7 +69,7 @@ export function segmentsOf(
  */
 export function firstNeededSample(state: EndpointerState, after: number): number {
   const from = state.from ?? state.frame
-  const [fragment] = fragmentsBeside(
+  const [fragment] = precedingFragments(
     { number: state.number, from, to: from + 1 },
     state.fragments ?? [],
   )

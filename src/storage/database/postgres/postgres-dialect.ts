@@ -9,7 +9,7 @@ import { isConflict, isOutcomeUnknown } from './postgres-error.ts'
  */
 const UNREADABLE = String.raw`(?<!\\)((?:\\\\)*)\\u(?:0000|[dD][89a-fA-F][0-9a-fA-F]{2})`
 
-/** The SQL that PostgreSQL words differently. */
+/** The SQL that differs in PostgreSQL. */
 export const postgresDialect: Omit<Dialect, 'eraseDeletedRows'> = {
   now: () => sql`cast(extract(epoch from clock_timestamp()) * 1000 as bigint)`,
   isIn: (value, values) => sql`${value} = any(${values})`,
