@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { AppError } from '../../../errors.ts'
 import type { Db } from '../../database/db.ts'
+import { MICROSECONDS_PER_SECOND } from './usage.ts'
 
 /** What an account used this month, in seconds of audio times channels. */
 export type MonthUsage = {
@@ -13,11 +14,10 @@ export type MonthUsage = {
 
 /** A recording whose length is not known yet counts as this long, in seconds. */
 const UNKNOWN_SECONDS = 600
-const MICROSECONDS = 1e6
 
 /**
- * Returns what an account used in the UTC month of a time, and what its work in progress is going
- * to use: a recording its length on all its channels, a session the time since its creation.
+ * Returns what an account used in the UTC month of a time, and what its work in progress will
+ * use: of a recording, its length on all channels; of a session, the time since its creation.
  */
 export async function readMonthUsage(
   { sql: db }: Pick<Db, 'sql'>,
@@ -38,7 +38,7 @@ export async function readMonthUsage(
     `.execute(db)
   const { used, recorded, live } = rows[0]!
   const inProgress = Number(recorded) + Number(live) / 1000
-  return { used: Number(used) / MICROSECONDS, inProgress, resetsAt: end }
+  return { used: Number(used) / MICROSECONDS_PER_SECOND, inProgress, resetsAt: end }
 }
 
 /** Returns the bounds of the UTC month of a time, in milliseconds since 1970. */

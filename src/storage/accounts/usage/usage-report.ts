@@ -1,6 +1,6 @@
 import type { Db } from '../../database/db.ts'
 import type { JobKind } from '../../jobs/jobs.ts'
-import { ADD_ON_PREFIX, type LlmUsage } from './usage.ts'
+import { ADD_ON_PREFIX, type LlmUsage, MICROSECONDS_PER_SECOND } from './usage.ts'
 
 /** A field by which usage is grouped. */
 export type UsageGroup = 'day' | 'key' | 'kind' | 'account'
@@ -17,7 +17,7 @@ export type UsageQuery = {
   by: readonly UsageGroup[]
 }
 
-/** The usage of one group; times are in seconds. The fields of the group say by whom and when. */
+/** The usage of one group; times are in seconds. The fields of the group identify it. */
 export type UsageSum = {
   account?: string
   /** UTC midnight, in milliseconds since 1970. */
@@ -35,11 +35,10 @@ export type UsageSum = {
 }
 
 const columns = { account: 'account', day: 'day', key: 'key_id', kind: 'kind' } as const
-const MICROSECONDS = 1e6
 
 /**
- * Adds up what was used, ordered by the fields of the group in their given order. Without fields
- * there is one sum, even if nothing was used.
+ * Sums the usage of each group, in the order of the grouping fields. Without such fields there is
+ * one sum, even if nothing was used.
  */
 export async function reportUsage(
   { reader }: Pick<Db, 'reader'>,
@@ -92,8 +91,9 @@ function zeroSum(group: GroupColumns): UsageSum {
 function addAmount(sum: UsageSum, measure: string, amount: number): void {
   if (measure === 'jobs') sum.jobs += amount
   else if (measure === 'failed_jobs') sum.failedJobs += amount
-  else if (measure === 'audio_microseconds') sum.audioSeconds += amount / MICROSECONDS
-  else if (measure === 'channel_microseconds') sum.channelSeconds += amount / MICROSECONDS
+  else if (measure === 'audio_microseconds') sum.audioSeconds += amount / MICROSECONDS_PER_SECOND
+  else if (measure === 'channel_microseconds')
+    sum.channelSeconds += amount / MICROSECONDS_PER_SECOND
   else if (measure === 'llm_requests') sum.llm.requests += amount
   else if (measure === 'prompt_tokens') sum.llm.prompt_tokens += amount
   else if (measure === 'completion_tokens') sum.llm.completion_tokens += amount

@@ -33,18 +33,20 @@ export const usageColumns = [
 
 /** Prefixes the measure that counts the jobs with an add-on. */
 export const ADD_ON_PREFIX = 'add-on '
-const MICROSECONDS = 1e6
+
+/** Times are stored in microseconds: sums of integers are exact. */
+export const MICROSECONDS_PER_SECOND = 1e6
 
 /**
  * Counts a job that ends, in the transaction that ends it: exactly once, whatever happens to the
- * server. The add-ons of a failed job do not count; the rest of its use does.
+ * server. Of a failed job, the add-ons do not count; everything else does.
  */
 export function recordJobUsage(tx: Db, job: UsageJob, used?: JobUsage): Promise<void> {
   const isDone = job.status === 'done'
   const amounts = new Map([[isDone ? 'jobs' : 'failed_jobs', 1]])
   if (used) {
-    amounts.set('audio_microseconds', Math.round(used.audioSeconds * MICROSECONDS))
-    amounts.set('channel_microseconds', Math.round(used.channelSeconds * MICROSECONDS))
+    amounts.set('audio_microseconds', Math.round(used.audioSeconds * MICROSECONDS_PER_SECOND))
+    amounts.set('channel_microseconds', Math.round(used.channelSeconds * MICROSECONDS_PER_SECOND))
   }
   for (const [name, amount] of llmAmounts(used?.llm)) amounts.set(name, amount)
   const addOns = isDone ? requestedAddOns(job.request_params) : []
