@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { MAX_TIMER_MS } from '../clock.ts'
 
 /** Requests per minute on average, and the burst that is allowed after a pause. */
 export type Rate = { perMinute: number; burst: number }
@@ -26,8 +27,8 @@ function isSigningSecret(text: string): boolean {
   return length >= 24 && length <= 64
 }
 
-/** The longest time that a timer can wait, in seconds; one above it ends at once. */
-export const MAX_TIMER_S = Math.floor((2 ** 31 - 1) / 1000)
+/** The longest time that a timer can wait, in seconds; a longer one would fire at once. */
+export const MAX_TIMER_S = Math.floor(MAX_TIMER_MS / 1000)
 
 /** The largest count that statements of PostgreSQL can hold and increase, as an `integer`. */
 export const MAX_COUNT = 1_000_000_000

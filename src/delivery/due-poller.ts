@@ -1,3 +1,4 @@
+import { DAY_MS } from '../clock.ts'
 import type { Db } from '../storage/database/db.ts'
 import {
   correctDueTimes,
@@ -27,7 +28,7 @@ const ERROR_PAUSE_MS = 1000
  * More than the longest retry delay with its jitter: a due time further ahead is from a clock that
  * was wrong.
  */
-const FAR_AHEAD_MS = 24 * 3_600_000
+const FAR_AHEAD_MS = DAY_MS
 
 /** The dependencies of a poller. `onReady` is called when a requested poll becomes possible. */
 export type DuePollerOptions = { db: Db; clock: Clock; onReady: () => void }

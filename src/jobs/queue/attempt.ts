@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { steadyNow, wallNow } from '../../clock.ts'
+import { DAY_MS, steadyNow, wallNow } from '../../clock.ts'
 import { AppError, type ErrorCode } from '../../errors.ts'
 import type { Log } from '../../observability/log.ts'
 import type { Db } from '../../storage/database/db.ts'
@@ -38,7 +38,7 @@ const STORE_UNAVAILABLE: ReadonlySet<ErrorCode> = new Set([
 /** Delay of a job for which there is no disk space. */
 const SPACE_PAUSE_MS = 30_000
 /** Total time that a job waits for space before it fails: an operator has a day to free some. */
-const MAX_SPACE_WAIT_MS = 24 * 3_600_000
+const MAX_SPACE_WAIT_MS = DAY_MS
 /** Delay before retrying to write the end of a job that the database refused. */
 const WRITE_PAUSE_MS = 1000
 

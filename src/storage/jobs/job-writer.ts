@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { DAY_MS } from '../../clock.ts'
 import { AppError } from '../../errors.ts'
 import { findAudioQuotaError } from '../accounts/usage/audio-quota.ts'
 import type { Db } from '../database/db.ts'
@@ -15,7 +16,7 @@ export type IdempotencyKey = {
 }
 
 /** How long the key of a request is kept. */
-const KEY_LIFETIME_MS = 24 * 3_600_000
+const KEY_LIFETIME_MS = DAY_MS
 
 /**
  * Returns the job that an earlier request with this key created, and the fingerprint of that

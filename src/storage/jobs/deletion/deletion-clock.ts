@@ -1,4 +1,5 @@
 import { readFile, stat } from 'node:fs/promises'
+import { DAY_MS } from '../../../clock.ts'
 import type { Log } from '../../../observability/log.ts'
 import { databaseFile } from '../../data-folder/data-folder.ts'
 import { writeDurably } from '../../objects/disk/durable-file.ts'
@@ -11,17 +12,16 @@ export type DeletionClock = {
   close(): Promise<void>
 }
 
-const HOUR_MS = 3_600_000
 /**
  * The longest advance of the clock that is trusted: a server may be off for a week, and a wrong
  * clock is wrong by months or years.
  */
-const MAX_LEAP_MS = 7 * 24 * HOUR_MS
+const MAX_LEAP_MS = 7 * DAY_MS
 /**
- * How long an operator has to notice a wrong clock. A server that really was off for long deletes a
- * day later.
+ * How long an operator has to notice a wrong clock. A server that really was off for a long time
+ * deletes a day later.
  */
-const CONFIRM_MS = 24 * HOUR_MS
+const CONFIRM_MS = DAY_MS
 /** How often the newest time is written: leaps are measured in days, so this is often enough. */
 const SAVE_EVERY_MS = 10 * 60_000
 
