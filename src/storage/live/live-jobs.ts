@@ -22,7 +22,7 @@ import { type Lease, updateLeasedJob } from '../jobs/queue/lease.ts'
 import type { ResultColumns } from '../jobs/results.ts'
 import { insertRecording } from '../recordings/recordings.ts'
 import { deleteBatches } from './session-batches.ts'
-import { recordSessionEnd } from './session-tokens.ts'
+import { findSessionByToken, recordSessionEnd } from './session-tokens.ts'
 
 /** The job of a session, as far as the session needs it. */
 export type LiveJob = {
@@ -51,39 +51,33 @@ export type TokenSession = {
   owner: string | undefined
 }
 
-/**
- * Finds the session of a token; undefined if there is none, or if it ended more than `grace`
- * seconds ago.
- */
+/** Finds the session of a token and its job; undefined if `findSessionByToken` finds none. */
 export async function findLiveJobByToken(
   db: Db,
   token: string,
-  { now, grace }: { now: number; grace: number },
+  validity: { now: number; grace: number },
 ): Promise<TokenSession | undefined> {
-  const session = await db.sql
-    .selectFrom('live_sessions')
-    .select(['job_id', 'ended_at', 'key_hash'])
-    .where('token', '=', token)
-    .executeTakeFirst()
+  const session = await findSessionByToken(db, token, validity)
   if (!session) return undefined
-  const { ended_at } = session
-  if (ended_at !== null && now > ended_at + grace * 1000) return undefined
   const row = await db.sql
     .selectFrom('jobs')
     .select(liveColumns)
-    .select(
-      sql<string | null>`case when ${isUnleasedJob(db)} then null else lease_owner end`.as('owner'),
-    )
-    .where('id', '=', session.job_id)
+    .select(ownerOf(db).as('owner'))
+    .where('id', '=', session.jobId)
     .executeTakeFirst()
   const isOpen = row?.status === 'queued' || row?.status === 'processing'
   const owner = row?.owner ?? undefined
-  return { job: row && toLiveJob(row), ended: !isOpen, keyHash: session.key_hash, owner }
+  return { job: row && toLiveJob(row), ended: !isOpen, keyHash: session.keyHash, owner }
 }
 
 /** The condition that no process runs a session: its owner is dead, or its lease is too old. */
 function isUnleasedJob({ dialect }: Db) {
   return sql<boolean>`(${isAbandoned} or lease_until < ${dialect.now()})`
+}
+
+/** The process that runs a session; null if none does. */
+function ownerOf(db: Db) {
+  return sql<string | null>`case when ${isUnleasedJob(db)} then null else lease_owner end`
 }
 
 /** Returns the open sessions that no process runs, oldest first; a new server resumes them. */
@@ -157,9 +151,7 @@ export async function findLiveOwners(
   const rows = await db.sql
     .selectFrom('jobs')
     .select('id')
-    .select(
-      sql<string | null>`case when ${isUnleasedJob(db)} then null else lease_owner end`.as('owner'),
-    )
+    .select(ownerOf(db).as('owner'))
     .where(db.dialect.isIn(sql`id`, ids))
     .where('kind', '=', 'live')
     .where(isOpen)

@@ -1,10 +1,11 @@
+import { DAY_MS } from '../../clock.ts'
 import type { Db } from '../database/db.ts'
 
 /**
  * How long the token of an ended session is kept; during this time, the request that created it may
  * be repeated.
  */
-const KEPT_MS = 24 * 3_600_000
+const KEPT_MS = DAY_MS
 
 /** The response to the creation of a live session. */
 export type SessionToken = { id: string; createdAt: number; token: string }
@@ -20,6 +21,27 @@ export async function findLiveSession(db: Db, jobId: string): Promise<SessionTok
     .where('job_id', '=', jobId)
     .executeTakeFirst()
   return row && { id: row.job_id, createdAt: row.created_at, token: row.token }
+}
+
+/** The session that a token belongs to; `keyHash` is that of the key that created it, if known. */
+export type SessionOfToken = { jobId: string; keyHash: string | null }
+
+/**
+ * Finds the session of a token; undefined if there is none, or if it ended more than `grace`
+ * seconds ago.
+ */
+export async function findSessionByToken(
+  db: Db,
+  token: string,
+  { now, grace }: { now: number; grace: number },
+): Promise<SessionOfToken | undefined> {
+  const row = await db.sql
+    .selectFrom('live_sessions')
+    .select(['job_id', 'ended_at', 'key_hash'])
+    .where('token', '=', token)
+    .executeTakeFirst()
+  const isExpired = (row?.ended_at ?? now) + grace * 1000 < now
+  return row && !isExpired ? { jobId: row.job_id, keyHash: row.key_hash } : undefined
 }
 
 /** Records when a session ended, in the transaction that ends or deletes its job. */
