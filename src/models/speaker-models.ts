@@ -9,7 +9,7 @@ export const speakerModelKinds = ['speaker-embedding', 'speaker-segmentation'] a
 export type SpeakerModelKind = (typeof speakerModelKinds)[number]
 
 /** An installed model: its file, and the contents of its record. */
-export type AddedSpeakerModel = {
+export type InstalledSpeakerModel = {
   kind: SpeakerModelKind
   /** The name that the operator gave it, and the name of its source file. */
   name: string
@@ -20,12 +20,12 @@ export type AddedSpeakerModel = {
 }
 
 /** The record of an installed model; `file` is in the same folder. */
-export type InstalledRecord = Omit<AddedSpeakerModel, 'kind' | 'path'> & { file: string }
+export type SpeakerModelRecord = Omit<InstalledSpeakerModel, 'kind' | 'path'> & { file: string }
 
 /**
  * Returns the folder of installed models inside the models folder, separate from the bundled ones.
  */
-export function installedFolder(folder: string): string {
+export function speakerModelsFolder(folder: string): string {
   return join(folder, 'added')
 }
 
@@ -33,34 +33,34 @@ export function installedFolder(folder: string): string {
  * Returns the path of the record of the model of a kind: written last and removed first, so that a
  * model with a record is complete.
  */
-export function recordFile(folder: string, kind: SpeakerModelKind): string {
-  return join(installedFolder(folder), `${kind}.json`)
+export function speakerModelRecordFile(folder: string, kind: SpeakerModelKind): string {
+  return join(speakerModelsFolder(folder), `${kind}.json`)
 }
 
 /**
  * Returns the installed model of a kind, if there is one. Blocks; throws `Error` when its record
  * cannot be read.
  */
-export function readInstalledModel(
+export function readSpeakerModel(
   folder: string,
   kind: SpeakerModelKind,
-): AddedSpeakerModel | undefined {
+): InstalledSpeakerModel | undefined {
   let text: string
   try {
-    text = readFileSync(recordFile(folder, kind), 'utf8')
+    text = readFileSync(speakerModelRecordFile(folder, kind), 'utf8')
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw unreadable(kind, error)
   }
   const { file, ...record } = parseRecord(text, kind)
-  return { kind, ...record, path: join(installedFolder(folder), file) }
+  return { kind, ...record, path: join(speakerModelsFolder(folder), file) }
 }
 
 /** Returns the installed models of all kinds whose records can be read. Blocks. */
-export function readSpeakerModels(folder: string): AddedSpeakerModel[] {
+export function readSpeakerModels(folder: string): InstalledSpeakerModel[] {
   return speakerModelKinds.flatMap((kind) => {
     try {
-      return readInstalledModel(folder, kind) ?? []
+      return readSpeakerModel(folder, kind) ?? []
     } catch {
       return [] // `steno models` and `steno doctor` show the problem and its remedy.
     }
@@ -76,7 +76,7 @@ export type FileDamage = 'damaged' | 'missing'
 export async function checkSpeakerModelFile({
   path,
   sha256,
-}: Pick<AddedSpeakerModel, 'path' | 'sha256'>): Promise<FileDamage | undefined> {
+}: Pick<InstalledSpeakerModel, 'path' | 'sha256'>): Promise<FileDamage | undefined> {
   try {
     return (await hashFile(path)) === sha256 ? undefined : 'damaged'
   } catch (error) {
@@ -85,7 +85,7 @@ export async function checkSpeakerModelFile({
   }
 }
 
-function parseRecord(text: string, kind: SpeakerModelKind): InstalledRecord {
+function parseRecord(text: string, kind: SpeakerModelKind): SpeakerModelRecord {
   let record: unknown
   try {
     record = JSON.parse(text)
@@ -96,7 +96,7 @@ function parseRecord(text: string, kind: SpeakerModelKind): InstalledRecord {
   return record
 }
 
-function isRecord(value: unknown): value is InstalledRecord {
+function isRecord(value: unknown): value is SpeakerModelRecord {
   if (typeof value !== 'object' || value === null) return false
   const { name, origin, file, bytes, sha256 } = value as Record<string, unknown>
   const texts = [name, origin, file, sha256].every((text) => typeof text === 'string')

@@ -16,7 +16,7 @@ import {
 import type { ListedModel, ModelState } from '../../models/model-admin.ts'
 import {
   checkSpeakerModelFile,
-  readInstalledModel,
+  readSpeakerModel,
   type SpeakerModelKind,
   speakerModelKinds,
 } from '../../models/speaker-models.ts'
@@ -97,7 +97,7 @@ async function listAdded(folder: string, depth: ModelCheckOptions): Promise<List
   for (const kind of speakerModelKinds) {
     const purpose = `${kind}, added`
     const base = { ...unknown, origin: 'file' as const, kind, purpose, languages: [] }
-    const added = readSpeakerModel(folder, kind)
+    const added = tryReadSpeakerModel(folder, kind)
     if (added === 'unreadable') listed.push({ ...base, name: kind, bytes: 0, state: 'unreadable' })
     else if (added) {
       const { name, bytes } = added
@@ -118,9 +118,9 @@ async function checkAdded(
   return fileStat.size === added.bytes ? undefined : 'damaged'
 }
 
-function readSpeakerModel(folder: string, kind: SpeakerModelKind) {
+function tryReadSpeakerModel(folder: string, kind: SpeakerModelKind) {
   try {
-    return readInstalledModel(folder, kind)
+    return readSpeakerModel(folder, kind)
   } catch {
     return 'unreadable' // The list shows it, and `steno doctor` the remedy.
   }

@@ -6,7 +6,7 @@ import { readCatalog } from '../../models/catalog.ts'
 import { removeStoredModel } from '../../models/install/install.ts'
 import { storeFolder } from '../../models/install/installed-models.ts'
 import {
-  readInstalledModel,
+  readSpeakerModel,
   type SpeakerModelKind,
   speakerModelKinds,
 } from '../../models/speaker-models.ts'
@@ -44,7 +44,7 @@ function isOfStore(folder: string, name: string): boolean {
 function findByName(folder: string, name: string): SpeakerModelKind | undefined {
   return speakerModelKinds.find((kind) => {
     try {
-      return readInstalledModel(folder, kind)?.name === name
+      return readSpeakerModel(folder, kind)?.name === name
     } catch {
       return false // Its name cannot be read; its kind removes it.
     }

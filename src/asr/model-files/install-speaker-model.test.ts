@@ -23,7 +23,7 @@ import {
 } from '../../../test/support/asr/models/stand-in-speaker-models.ts'
 import {
   checkSpeakerModelFile,
-  readInstalledModel,
+  readSpeakerModel,
   type SpeakerModelKind,
 } from '../../models/speaker-models.ts'
 import { installSpeakerModel, removeSpeakerModel } from './install-speaker-model.ts'
@@ -45,7 +45,7 @@ test('adding a model copies it with a record and replaces an earlier one', async
   const { folder, source, add, files } = await makeFolder(t)
   writeMeanSquareModel(source)
   const first = await add('speaker-embedding')
-  assert.deepEqual(readInstalledModel(folder, 'speaker-embedding'), first)
+  assert.deepEqual(readSpeakerModel(folder, 'speaker-embedding'), first)
   assert.deepEqual(readFileSync(first.path), readFileSync(source))
   assert.deepEqual([first.name, first.origin], ['mine', 'source.onnx'])
   assert.equal(first.bytes, readFileSync(source).length)
@@ -63,7 +63,7 @@ test('removing a model deletes its files, and removing it again returns false', 
   await add('speaker-embedding')
   assert.equal(await removeSpeakerModel(folder, 'speaker-embedding'), true)
   assert.deepEqual(files(), [])
-  assert.equal(readInstalledModel(folder, 'speaker-embedding'), undefined)
+  assert.equal(readSpeakerModel(folder, 'speaker-embedding'), undefined)
   assert.equal(await removeSpeakerModel(folder, 'speaker-embedding'), false)
 })
 
@@ -119,7 +119,7 @@ test('models are tried together, and one that crashes the process is rejected', 
     add('speaker-embedding'),
     /the process that tried it ended: .*Unknown model type for speaker embedding extractor/,
   )
-  assert.equal(readInstalledModel(folder, 'speaker-embedding'), undefined)
+  assert.equal(readSpeakerModel(folder, 'speaker-embedding'), undefined)
   writeBandEnergyModel(source, embeddingMetadata)
   await add('speaker-embedding')
 })
@@ -167,7 +167,7 @@ test('an unreadable record is reported with the command that repairs it', async 
   for (const text of broken) {
     writeFileSync(record, text)
     assert.throws(
-      () => readInstalledModel(folder, 'speaker-embedding'),
+      () => readSpeakerModel(folder, 'speaker-embedding'),
       /remove it with 'steno models remove speaker-embedding' and add it again/,
     )
   }

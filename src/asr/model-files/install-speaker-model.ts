@@ -4,12 +4,12 @@ import { hashFile } from '../../models/files/hash-file.ts'
 import { makeFolder } from '../../models/files/make-folder.ts'
 import { syncPath } from '../../models/files/sync-path.ts'
 import {
-  type AddedSpeakerModel,
-  type InstalledRecord,
-  installedFolder,
-  readInstalledModel,
-  recordFile,
+  type InstalledSpeakerModel,
+  readSpeakerModel,
   type SpeakerModelKind,
+  type SpeakerModelRecord,
+  speakerModelRecordFile,
+  speakerModelsFolder,
 } from '../../models/speaker-models.ts'
 import { checkModels } from './model-check.ts'
 
@@ -30,11 +30,11 @@ export type ModelInstallation = {
 export async function installSpeakerModel(
   folder: string,
   addition: ModelInstallation,
-): Promise<AddedSpeakerModel> {
+): Promise<InstalledSpeakerModel> {
   const { kind, source, name, signal } = addition
   const sourceStat = await stat(source).catch(() => undefined)
   if (!sourceStat?.isFile()) throw new Error(`Cannot add ${source}: the file does not exist`)
-  const added = installedFolder(folder)
+  const added = speakerModelsFolder(folder)
   await makeFolder(added)
   await removeLeftovers(added)
   const copy = join(added, `.adding-${process.pid}`)
@@ -48,9 +48,9 @@ export async function installSpeakerModel(
     await syncPath(copy)
     await rename(copy, join(added, file))
     const { size: bytes } = await stat(join(added, file))
-    const record: InstalledRecord = { name, origin: basename(source), file, bytes, sha256 }
+    const record: SpeakerModelRecord = { name, origin: basename(source), file, bytes, sha256 }
     const earlier = findEarlier(folder, kind)
-    await writeRecord(recordFile(folder, kind), record)
+    await writeRecord(speakerModelRecordFile(folder, kind), record)
     const path = join(added, file)
     if (earlier && earlier !== path) await rm(earlier, { force: true })
     return { kind, name, origin: record.origin, bytes, sha256, path }
@@ -61,8 +61,8 @@ export async function installSpeakerModel(
 
 /** Removes the model of a kind, its record first; returns whether there was one. */
 export async function removeSpeakerModel(folder: string, kind: SpeakerModelKind): Promise<boolean> {
-  const added = installedFolder(folder)
-  const record = recordFile(folder, kind)
+  const added = speakerModelsFolder(folder)
+  const record = speakerModelRecordFile(folder, kind)
   const recordStat = await stat(record).catch(() => undefined)
   if (!recordStat) return false
   await rm(record)
@@ -79,7 +79,7 @@ export async function removeSpeakerModel(folder: string, kind: SpeakerModelKind)
  */
 function findEarlier(folder: string, kind: SpeakerModelKind): string | undefined {
   try {
-    return readInstalledModel(folder, kind)?.path
+    return readSpeakerModel(folder, kind)?.path
   } catch {
     return undefined // The unreadable record is about to be replaced; a removal finds the file.
   }
@@ -94,7 +94,7 @@ async function tryWithOthers(
   { kind, copy, signal }: { kind: SpeakerModelKind; copy: string; signal: AbortSignal },
 ): Promise<void> {
   const pathOf = (other: SpeakerModelKind) => {
-    return kind === other ? copy : readInstalledModel(folder, other)?.path
+    return kind === other ? copy : readSpeakerModel(folder, other)?.path
   }
   const embedding = pathOf('speaker-embedding')
   const segmentation = pathOf('speaker-segmentation')
@@ -104,7 +104,7 @@ async function tryWithOthers(
   )
 }
 
-async function writeRecord(path: string, record: InstalledRecord): Promise<void> {
+async function writeRecord(path: string, record: SpeakerModelRecord): Promise<void> {
   const unfinished = `${path}.new`
   const file = await open(unfinished, 'w')
   try {

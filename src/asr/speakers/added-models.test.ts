@@ -15,7 +15,7 @@ import {
 } from '../../../test/support/asr/models/stand-in-speaker-models.ts'
 import { SAMPLE_RATE } from '../../audio/pcm.ts'
 import { hashFile } from '../../models/files/hash-file.ts'
-import { readInstalledModel, type SpeakerModelKind } from '../../models/speaker-models.ts'
+import { readSpeakerModel, type SpeakerModelKind } from '../../models/speaker-models.ts'
 import { createLog } from '../../observability/log.ts'
 import type { Transcript, Word } from '../../transcript/transcript.ts'
 import { createSpeechEngine } from '../create-speech-engine.ts'
@@ -106,7 +106,7 @@ test('an added speaker-embedding replaces the built-in model', async (t) => {
   const [first] = recognized
   assert.ok(first && 'windows' in first && first.windows.length > 20)
   assert.equal(first.windows[0]!.embedding.length, 80)
-  const { sha256 } = readInstalledModel(folder, 'speaker-embedding')!
+  const { sha256 } = readSpeakerModel(folder, 'speaker-embedding')!
   assert.equal(first.model, sha256.slice(0, 16))
   assert.ok(files[0]!.endsWith(first.model))
 })
@@ -150,7 +150,7 @@ test('a damaged or missing model fails its task by name, and the worker continue
   const { folder, add } = await makeModels(t)
   await add('speaker-embedding', writeMeanSquareModel)
   const engine = startEngine(t, folder)
-  const { path } = readInstalledModel(folder, 'speaker-embedding')!
+  const { path } = readSpeakerModel(folder, 'speaker-embedding')!
   appendFileSync(path, 'x')
   const message = /^Cannot use the added speaker model: 'mine' is damaged; see 'steno models'/
   await assert.rejects(diarize(engine, folder), { code: 'speaker_model_unusable', message })
@@ -163,7 +163,7 @@ test('a damaged or missing model fails its task by name, and the worker continue
 test('models that crash their process fail only the tasks that need them', async (t) => {
   const { folder, add } = await makeModels(t)
   await add('speaker-embedding', (file) => writeMeanSquareModel(file))
-  const embedding = readInstalledModel(folder, 'speaker-embedding')!
+  const embedding = readSpeakerModel(folder, 'speaker-embedding')!
   const record = { ...embedding, file: basename(embedding.path) }
   const to = join(folder, 'added', 'speaker-segmentation.json')
   await writeFile(to, JSON.stringify(record))
@@ -178,7 +178,7 @@ test('models that crash their process fail only the tasks that need them', async
 test('a model that cannot be loaded is named without a local path', async (t) => {
   const { folder, add } = await makeModels(t)
   await add('speaker-embedding', writeMeanSquareModel)
-  const { path, ...record } = readInstalledModel(folder, 'speaker-embedding')!
+  const { path, ...record } = readSpeakerModel(folder, 'speaker-embedding')!
   await writeFile(path, 'no model')
   const changed = { ...record, file: basename(path), sha256: await hashFile(path) }
   await writeFile(join(folder, 'added', 'speaker-embedding.json'), JSON.stringify(changed))

@@ -2,7 +2,7 @@ import { basename } from 'node:path'
 import { installSpeakerModel } from '../../asr/model-files/install-speaker-model.ts'
 import { readConfig } from '../../config/config.ts'
 import {
-  readInstalledModel,
+  readSpeakerModel,
   type SpeakerModelKind,
   speakerModelKinds,
 } from '../../models/speaker-models.ts'
@@ -25,7 +25,7 @@ export async function add(args: string[], { env, stderr, signal }: Terminal): Pr
   const { folder } = readSettings(readConfig, env).models
   const { bytes } = await installSpeakerModel(folder, { kind, source, name, signal })
   stderr.write(`${name} is the ${kind} model now, ${inMegabytes(bytes)}.\n`)
-  if (kind === 'speaker-segmentation' && !readInstalledModel(folder, 'speaker-embedding')) {
+  if (kind === 'speaker-segmentation' && !readSpeakerModel(folder, 'speaker-embedding')) {
     stderr.write('It is used once there is a speaker-embedding model too.\n')
   }
   stderr.write('Restart servers to use it.\n')

@@ -1,6 +1,6 @@
 import type { Config } from '../../config/config.ts'
 import { messageOf } from '../../errors.ts'
-import type { AddedSpeakerModel } from '../../models/speaker-models.ts'
+import type { InstalledSpeakerModel } from '../../models/speaker-models.ts'
 import type { CheckResult } from '../operations/doctor/checks.ts'
 
 // Modules that may fail to load are imported inside the function: whether they load is part of the
@@ -29,13 +29,13 @@ export async function checkSpeakerModels(
   }
 }
 
-async function findIntact(folder: string): Promise<AddedSpeakerModel[]> {
+async function findIntact(folder: string): Promise<InstalledSpeakerModel[]> {
   const {
     speakerModelKinds,
-    readInstalledModel,
+    readSpeakerModel,
     checkSpeakerModelFile: checkFile,
   } = await import('../../models/speaker-models.ts')
-  const added = speakerModelKinds.flatMap((kind) => readInstalledModel(folder, kind) ?? [])
+  const added = speakerModelKinds.flatMap((kind) => readSpeakerModel(folder, kind) ?? [])
   for (const model of added) {
     const fault = await checkFile(model)
     if (fault) throw new Error(`${modelLabel(model)} is ${fault}`)
@@ -43,6 +43,6 @@ async function findIntact(folder: string): Promise<AddedSpeakerModel[]> {
   return added
 }
 
-function modelLabel({ kind, name }: AddedSpeakerModel): string {
+function modelLabel({ kind, name }: InstalledSpeakerModel): string {
   return `${kind} '${name}'`
 }

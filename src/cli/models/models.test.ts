@@ -25,7 +25,7 @@ import { writeTransducer } from '../../../test/support/asr/models/tone-models.ts
 import { runHere } from '../../../test/support/cli/run-here.ts'
 import { readConfig } from '../../config/config.ts'
 import { readStoredModels, storeFolder } from '../../models/install/installed-models.ts'
-import { readInstalledModel, type SpeakerModelKind } from '../../models/speaker-models.ts'
+import { readSpeakerModel, type SpeakerModelKind } from '../../models/speaker-models.ts'
 import { checkSpeakerModels } from './check-speaker-models.ts'
 import { checkStoredModels } from './check-stored-models.ts'
 
@@ -48,7 +48,7 @@ async function listed(): Promise<{ lines: string[]; code: number }> {
 }
 
 function pathOf(kind: SpeakerModelKind): string {
-  return readInstalledModel(folder, kind)!.path
+  return readSpeakerModel(folder, kind)!.path
 }
 
 test('the list shows each model with its size, and which are missing or damaged', async () => {
@@ -223,8 +223,8 @@ test('a segmentation model needs an embedding model, and removal keeps the other
   const again = await models('add', 'speaker-segmentation', source)
   assert.doesNotMatch(again.stderr, /It is used once/)
   assert.equal((await models('remove', 'speaker-segmentation')).code, 0)
-  assert.equal(readInstalledModel(folder, 'speaker-segmentation'), undefined)
-  assert.ok(readInstalledModel(folder, 'speaker-embedding'))
+  assert.equal(readSpeakerModel(folder, 'speaker-segmentation'), undefined)
+  assert.ok(readSpeakerModel(folder, 'speaker-embedding'))
 })
 
 test('a file that is not a model exits with code 1 and the reason', async () => {

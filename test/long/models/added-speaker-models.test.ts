@@ -9,7 +9,7 @@ import { type TestContext, test } from 'node:test'
 import { createSpeechEngine } from '../../../src/asr/create-speech-engine.ts'
 import { installSpeakerModel } from '../../../src/asr/model-files/install-speaker-model.ts'
 import { readConfig } from '../../../src/config/config.ts'
-import { readInstalledModel, type SpeakerModelKind } from '../../../src/models/speaker-models.ts'
+import { readSpeakerModel, type SpeakerModelKind } from '../../../src/models/speaker-models.ts'
 import { createLog } from '../../../src/observability/log.ts'
 import {
   writeBandEnergyModel,
@@ -68,7 +68,7 @@ test('a job with added segmentation and embedding models has speakers', async (t
 test('a damaged speaker model fails only diarization, with an error that names it', async (t) => {
   const folder = await makeModels(t)
   await add(folder, 'speaker-embedding', writeBandEnergyModel)
-  appendFileSync(readInstalledModel(folder, 'speaker-embedding')!.path, 'x')
+  appendFileSync(readSpeakerModel(folder, 'speaker-embedding')!.path, 'x')
   const { transcription, diarization } = await diarized(t, folder)
   assert.ok(transcription.full_transcript.length > 20)
   assert.ok(transcription.utterances.every((utterance) => !('speaker' in utterance)))

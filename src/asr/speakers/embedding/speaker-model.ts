@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { messageOf } from '../../../errors.ts'
-import { type AddedSpeakerModel, readInstalledModel } from '../../../models/speaker-models.ts'
+import { type InstalledSpeakerModel, readSpeakerModel } from '../../../models/speaker-models.ts'
 import { xvectorModelPath } from './embedders/xvector-model.ts'
 import { diarizationGrid } from './regions.ts'
 
@@ -12,7 +12,7 @@ import { diarizationGrid } from './regions.ts'
 const FEATURES_VERSION = 1
 
 /** A file of a model with the hash that it must have; `name` is the one the operator gave it. */
-export type ModelFile = Pick<AddedSpeakerModel, 'name' | 'path' | 'sha256'>
+export type ModelFile = Pick<InstalledSpeakerModel, 'name' | 'path' | 'sha256'>
 
 /**
  * The speaker model of recordings. `id` differs between any two that give different results, and
@@ -33,9 +33,9 @@ export type SpeakerModelSpec = { id: string } & (
  */
 export function chooseSpeakerModel(folder: string): SpeakerModelSpec {
   try {
-    const embedding = readInstalledModel(folder, 'speaker-embedding')
+    const embedding = readSpeakerModel(folder, 'speaker-embedding')
     if (!embedding) return { id: builtInId(), kind: 'built-in' }
-    const segmentation = readInstalledModel(folder, 'speaker-segmentation')
+    const segmentation = readSpeakerModel(folder, 'speaker-segmentation')
     if (!segmentation) return { id: shortHash(embedding), kind: 'embedding', embedding }
     const id = `${shortHash(segmentation)}-${shortHash(embedding)}`
     return { id, kind: 'pipeline', embedding, segmentation }
@@ -55,6 +55,6 @@ function builtInId(): string {
   return `built-in-${hash.digest('hex').slice(0, 16)}`
 }
 
-function shortHash({ sha256 }: AddedSpeakerModel): string {
+function shortHash({ sha256 }: InstalledSpeakerModel): string {
   return sha256.slice(0, 16)
 }
