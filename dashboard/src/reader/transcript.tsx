@@ -24,7 +24,7 @@ type TranscriptProps = {
 /** Shows the words. They follow the audio; a click plays or corrects a word. */
 export function Transcript(props: TranscriptProps): JSX.Element {
   const { edits, speakers, canEdit, audio, play, job } = props
-  const { utterances, apply, at } = edits
+  const { utterances, apply, positionOf } = edits
   const { speakerName } = speakers
   const [follows, setFollows] = useState(true)
   const [showsConfidence, setShowsConfidence] = useState(false)
@@ -69,7 +69,7 @@ export function Transcript(props: TranscriptProps): JSX.Element {
             isSame={i > 0 && speakerName(utterances[i - 1]!) === speakerName(utterance)}
             translation={translate?.(utterance)}
             translationLanguage={translate && language}
-            {...{ speakers, isCorrecting, isRedacted, play, apply, at }}
+            {...{ speakers, isCorrecting, isRedacted, play, apply, positionOf }}
           />
         ))}
       </div>

@@ -10,7 +10,7 @@ import { watchVisibility } from './visibility.ts'
 
 const t = texts.reader
 
-type UtteranceProps = Pick<Edits, 'apply' | 'at'> & {
+type UtteranceProps = Pick<Edits, 'apply' | 'positionOf'> & {
   utterance: ShownUtterance
   speakers: Speakers
   /** Whether the previous utterance has the same speaker. */
@@ -141,7 +141,7 @@ function markedWord(
 
 type MarkedWordProps = { word: string; name: string; title: string }
 
-/** The mark begins after the blank before the word. */
+/** Marks a word, but not the space before it. */
 function MarkedWord({ word, name, title }: MarkedWordProps): JSX.Element {
   const trimmed = word.trimStart()
   return (
@@ -159,7 +159,7 @@ function SpeakerSelect({
   utterance,
   speakers,
   apply,
-  at,
+  positionOf,
   time,
 }: UtteranceProps & { time: string }): JSX.Element {
   const { speaker, source } = utterance
@@ -174,7 +174,7 @@ function SpeakerSelect({
       onChange={(event) => {
         const chosenSpeaker = Number(event.currentTarget.value)
         event.currentTarget.value = String(speaker ?? '')
-        void apply({ op: 'set_speaker', ...at(source), speaker: chosenSpeaker })
+        void apply({ op: 'set_speaker', ...positionOf(source), speaker: chosenSpeaker })
       }}
     >
       {speaker === undefined && (

@@ -29,7 +29,7 @@ export type Edits = {
   /** Stores corrections and shows them; if that fails, shows a notice and resolves to false. */
   apply: (...operations: Operation[]) => Promise<boolean>
   /** Returns the position of a part, with the words that the server must find there. */
-  at: (source: Source) => { utterance: number; from: number; to: number; expected: string }
+  positionOf: (source: Source) => { utterance: number; from: number; to: number; expected: string }
 }
 
 /** Loads the corrections of a job's transcript. */
@@ -81,14 +81,14 @@ export function useEdits(job: Job): Edits {
     },
     [path, load],
   )
-  const at = useCallback(
+  const positionOf = useCallback(
     ({ utterance, from, to }: Source) => {
       const words = machine[utterance]!.words.slice(from, to)
       return { utterance, from, to, expected: words.map(({ word }) => word).join('') }
     },
     [machine],
   )
-  return { utterances, state, apply, at }
+  return { utterances, state, apply, positionOf }
 }
 
 type Loaded = [edits: ApiTranscriptEdits, shown: readonly ShownUtterance[]]
@@ -112,7 +112,7 @@ export function readOnly(utterances: readonly (ApiUtterance | ShownUtterance)[])
     utterances: utterances.map((shown, i) => ('source' in shown ? shown : withSource(shown, i))),
     state: undefined,
     apply: async () => false,
-    at: (source) => ({ ...source, expected: '' }),
+    positionOf: (source) => ({ ...source, expected: '' }),
   }
 }
 

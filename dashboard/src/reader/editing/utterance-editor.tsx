@@ -6,7 +6,7 @@ import type { Edits, ShownUtterance } from './edits.ts'
 
 const t = texts.corrections
 
-type EditorProps = Pick<Edits, 'apply' | 'at'> & {
+type EditorProps = Pick<Edits, 'apply' | 'positionOf'> & {
   utterance: ShownUtterance
   voices: readonly NamedSpeaker[]
   /** The index of the word before which the cursor is placed first. */
@@ -18,7 +18,7 @@ type EditorProps = Pick<Edits, 'apply' | 'at'> & {
 
 /** Corrects the words of an utterance in place: Enter saves the changes, Escape discards them. */
 export function UtteranceEditor(props: EditorProps): JSX.Element {
-  const { utterance, apply, at, word, time, close } = props
+  const { utterance, apply, positionOf, word, time, close } = props
   const area = useRef<HTMLTextAreaElement>(null)
   const [isSaving, setSaving] = useState(false)
   const [text, setText] = useState(() => utterance.text.trim())
@@ -29,9 +29,9 @@ export function UtteranceEditor(props: EditorProps): JSX.Element {
     area.current?.focus()
     area.current?.setSelectionRange(caret, caret)
   }, [])
-  const place = at(utterance.source)
+  const position = positionOf(utterance.source)
   const saveOnLeave = useSaveOnLeave(isChanged && !isSaving, () => {
-    void apply({ op: 'replace_words', ...place, text })
+    void apply({ op: 'replace_words', ...position, text })
   })
   const store = async (...operations: Parameters<Edits['apply']>) => {
     setSaving(true)
@@ -45,7 +45,7 @@ export function UtteranceEditor(props: EditorProps): JSX.Element {
   }
   const save = () => {
     if (!isChanged) close()
-    else void store({ op: 'replace_words', ...place, text })
+    else void store({ op: 'replace_words', ...position, text })
   }
   return (
     <div class="editor">
@@ -77,7 +77,7 @@ export function UtteranceEditor(props: EditorProps): JSX.Element {
         <button
           type="button"
           disabled={isSaving}
-          onClick={() => void store({ op: 'delete_words', ...place })}
+          onClick={() => void store({ op: 'delete_words', ...position })}
         >
           {t.deleteWords}
         </button>
@@ -118,11 +118,18 @@ type SplitProps = EditorProps & {
 }
 
 /** Assigns the words after the cursor to a speaker. */
-function SplitField({ utterance, voices, at, area, isDisabled, store }: SplitProps): JSX.Element {
+function SplitField({
+  utterance,
+  voices,
+  positionOf,
+  area,
+  isDisabled,
+  store,
+}: SplitProps): JSX.Element {
   const { source } = utterance
   const split = (speaker: number) => {
     const from = sourceAt(utterance, area.current?.selectionStart ?? 0)
-    void store({ op: 'set_speaker', ...at({ ...source, from }), speaker })
+    void store({ op: 'set_speaker', ...positionOf({ ...source, from }), speaker })
   }
   return (
     <select

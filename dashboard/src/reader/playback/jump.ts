@@ -4,8 +4,8 @@ import type { ApiUtterance } from '../../api/api.ts'
 import { route } from '../../app/route.ts'
 
 /**
- * Shows the second in the address, which links of a search contain: the audio is set to it, and the
- * transcript scrolls to it.
+ * Jumps to the time in the address, which the links of search results have: the player moves there,
+ * and the transcript scrolls to it.
  */
 export function useJump(
   utterances: readonly ApiUtterance[],
@@ -15,8 +15,8 @@ export function useJump(
   useEffect(() => {
     if (!(seconds >= 0)) return
     if (audio.current) (audio.current as HTMLAudioElement).currentTime = seconds
-    const at = utterances.findIndex(({ end }) => end > seconds)
-    const row = text.current?.querySelectorAll('.utterance')[at]
+    const index = utterances.findIndex(({ end }) => end > seconds)
+    const row = text.current?.querySelectorAll('.utterance')[index]
     row?.scrollIntoView({ block: 'center' })
     row?.classList.add('target')
     return () => row?.classList.remove('target')
