@@ -19,7 +19,7 @@ export type DeliveryAttemptDeps = {
 }
 
 /** The secrets that sign an attempt, and the signal that aborts it. */
-export type AttemptUse = { secrets: readonly string[]; signal: AbortSignal }
+export type DeliveryAttemptOptions = { secrets: readonly string[]; signal: AbortSignal }
 
 /**
  * Makes one attempt at a delivery and decides its outcome. Rejects if aborted before a response, or
@@ -28,10 +28,10 @@ export type AttemptUse = { secrets: readonly string[]; signal: AbortSignal }
 export async function attemptDelivery(
   deps: DeliveryAttemptDeps,
   delivery: Delivery,
-  use: AttemptUse,
+  options: DeliveryAttemptOptions,
 ): Promise<AttemptResult> {
   const { clock, random, delays } = deps
-  const attempt = await send(deps, delivery, use)
+  const attempt = await send(deps, delivery, options)
   const { id, jobId, endpointId, leaseEpoch } = delivery
   const decision = decideRetry(delivery, attempt, { now: clock.now(), random, delays })
   return { delivery: { id, jobId, endpointId, leaseEpoch }, attempt, ...decision }
@@ -40,7 +40,7 @@ export async function attemptDelivery(
 async function send(
   { db, sender, clock }: DeliveryAttemptDeps,
   delivery: Delivery,
-  { secrets, signal }: AttemptUse,
+  { secrets, signal }: DeliveryAttemptOptions,
 ): Promise<AttemptRecord> {
   const now = clock.now()
   try {

@@ -3,7 +3,11 @@ import type { Log } from '../../observability/log.ts'
 import type { AttemptOutcome, Metrics } from '../../observability/metrics.ts'
 import { noTracing, type Tracing, traced } from '../../observability/tracing.ts'
 import type { AttemptResult, Delivery } from '../../storage/deliveries/deliveries.ts'
-import { type AttemptUse, attemptDelivery, type DeliveryAttemptDeps } from './attempt-delivery.ts'
+import {
+  attemptDelivery,
+  type DeliveryAttemptDeps,
+  type DeliveryAttemptOptions,
+} from './attempt-delivery.ts'
 import { AttemptResults } from './attempt-results.ts'
 
 /** The metrics of deliveries. */
@@ -46,12 +50,12 @@ export class AttemptRunner {
    * Makes one attempt. Resolves when its outcome is written; until then the delivery counts as in
    * flight.
    */
-  async run(delivery: Delivery, use: AttemptUse): Promise<AttemptReport> {
-    const { signal } = use
+  async run(delivery: Delivery, options: DeliveryAttemptOptions): Promise<AttemptReport> {
+    const { signal } = options
     const { log, clock, closing } = this.#options
     const noOutcome = { isSuccess: undefined, nextAt: clock.now() }
     try {
-      const result = await this.#attempt(delivery, use)
+      const result = await this.#attempt(delivery, options)
       const reason = await this.#attemptResults.write({ delivery, result })
       this.#log(delivery, result)
       const { endpointId } = delivery
@@ -70,7 +74,7 @@ export class AttemptRunner {
     }
   }
 
-  #attempt(delivery: Delivery, use: AttemptUse): Promise<AttemptResult> {
+  #attempt(delivery: Delivery, options: DeliveryAttemptOptions): Promise<AttemptResult> {
     const { tracing = noTracing } = this.#options
     const { id: deliveryId, jobId, endpointId, kind, attempts } = delivery
     const attributes = {
@@ -82,7 +86,7 @@ export class AttemptRunner {
     }
     const span = tracing.start('delivery attempt', attributes, { kind: 'client' })
     return traced(span, async () => {
-      const result = await attemptDelivery(this.#options, delivery, use)
+      const result = await attemptDelivery(this.#options, delivery, options)
       const { status } = result.attempt
       span.set({ 'steno.delivery.outcome': result.outcome })
       if (status !== null) span.set({ 'http.response.status_code': status })
