@@ -11,7 +11,7 @@ import { type Db, inTransaction } from '../storage/database/db.ts'
 import { findJob } from '../storage/jobs/jobs.ts'
 import { beginLiveJob } from '../storage/live/live-jobs.ts'
 import { LiveText } from '../text/live/live-text.ts'
-import { Connection } from './connection.ts'
+import { Connection } from './connection/connection.ts'
 import { LiveService } from './live-service.ts'
 
 const account = 'acme'

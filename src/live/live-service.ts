@@ -28,7 +28,8 @@ import { findSessionKeys } from '../storage/live/session-tokens.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { LiveText } from '../text/live/live-text.ts'
 import type { Services } from '../text/service-add-ons/service-add-on.ts'
-import type { Connection, ConnectOptions } from './connection.ts'
+import { closeCodes } from './connection/close-codes.ts'
+import type { Connection, ConnectOptions } from './connection/connection.ts'
 import type { LiveCaption } from './messages/caption-feed.ts'
 import { endMessage } from './messages/lifecycle-messages.ts'
 import { type LiveParams, requestOf, textSettingsOf } from './request/live-params.ts'
@@ -163,26 +164,27 @@ export class LiveService {
   ): Promise<Connection | SessionNode | number> {
     // The database is not queried for strings that cannot be tokens, nor beyond the maximum of
     // concurrent lookups.
-    if (token.length !== TOKEN_CHARS) return 4401
-    if (this.#lookups >= MAX_LOOKUPS) return 1013
+    if (token.length !== TOKEN_CHARS) return closeCodes.unauthorized
+    if (this.#lookups >= MAX_LOOKUPS) return closeCodes.overloaded
     const tokenSession = await this.#findTokenSession(token)
-    if (!tokenSession || (await this.#isKeyInvalid(tokenSession.keyHash))) return 4401
-    if (!tokenSession.job || tokenSession.ended) return 4410
-    if (this.#closing.signal.aborted) return 1012
+    if (!tokenSession || (await this.#isKeyInvalid(tokenSession.keyHash)))
+      return closeCodes.unauthorized
+    if (!tokenSession.job || tokenSession.ended) return closeCodes.sessionEnded
+    if (this.#closing.signal.aborted) return closeCodes.restart
     const { job } = tokenSession
-    if (!this.#reconnectLimit.take(job)) return 1013
+    if (!this.#reconnectLimit.take(job)) return closeCodes.overloaded
     const otherNode = await this.#findNodeOf(tokenSession, options)
     if (otherNode) return { ...otherNode, jobId: job.id }
-    if (this.admission.isShared && !this.admission.isOffered) return 1013
+    if (this.admission.isShared && !this.admission.isOffered) return closeCodes.overloaded
     // Where live recognition is off, the session fails below instead of waiting for a place.
     const isFirst = this.admission.isOffered && job.status === 'queued'
-    if (isFirst && (await this.admission.findRefusal(job.account))) return 1013
+    if (isFirst && (await this.admission.findRefusal(job.account))) return closeCodes.overloaded
     // The session has begun: from here on it can end without a client.
     this.#connectTimeouts.remove(tokenSession.job.id)
     const opened = await this.#active.open(tokenSession.job)
-    if (opened === 'ended') return 4410
-    if (opened === 'elsewhere') return 1012
-    return opened === 'unopened' ? 1011 : opened.session.connect(options)
+    if (opened === 'ended') return closeCodes.sessionEnded
+    if (opened === 'elsewhere') return closeCodes.restart
+    return opened === 'unopened' ? closeCodes.internalError : opened.session.connect(options)
   }
 
   /**

@@ -2,14 +2,15 @@ import { frameBytes } from '../audio/audio-format.ts'
 import { wallNow } from '../clock.ts'
 import type { Log } from '../observability/log.ts'
 import type { JobFailure } from '../storage/jobs/finish-job.ts'
-import { Connection, type ConnectOptions } from './connection.ts'
+import { closeCodeOf, closeCodes } from './connection/close-codes.ts'
+import { Connection, type ConnectOptions } from './connection/connection.ts'
 import type { AudioInput } from './input/audio-input.ts'
 import { BufferSpace } from './input/buffer-space.ts'
 import { ClientInput } from './input/client-input.ts'
 import { formatOf } from './input/session-format.ts'
 import type { AppendOutcome, Journal } from './journal/journal.ts'
 import { formatLogRecord, type LogRecord, type StopReason } from './journal/log-records.ts'
-import { closeCodeOf, limitText, warningTexts } from './journal/session-warnings.ts'
+import { limitText, warningTexts } from './journal/session-warnings.ts'
 import { sendClosingMessages } from './messages/closing-messages.ts'
 import { stopAcknowledgment } from './messages/lifecycle-messages.ts'
 import type { MessageOutbox } from './messages/message-outbox.ts'
@@ -53,10 +54,8 @@ const STORE_TIMEOUT_MS = 3000
  *            and the results of their add-ons are sent. Clients may still connect and disconnect.
  * closing    The messages about the whole session are sent, the result is stored, the job is done.
  *            What a client still sends is refused, and at the very end no longer answered.
- * over       The connection ends with 1000, after a limit with 4408, without its key with 4401.
- *            Clients can no longer connect.
- * suspended  It resumes in another process, or in this one from its files: clients are asked to
- *            reconnect.
+ * over       The connection is closed, and clients can no longer connect.
+ * suspended  Another process, or this one, resumes it from its files. Clients have to reconnect.
  *
  * From each of the first three states, `suspend`, a lost lease and a failing disk lead to
  * `suspended`, without a trace in the files; a lost engine and `cancel` lead to `over`, with a
@@ -125,7 +124,7 @@ export class LiveSession {
    */
   revoke(): void {
     this.#stop('revoked')
-    this.#outbox.disconnect(4401)
+    this.#outbox.disconnect(closeCodes.unauthorized)
   }
 
   /** Ends the session at once, as failed; what was recorded is kept. */
@@ -166,10 +165,10 @@ export class LiveSession {
 
   async #connect({ offset, requestId, address }: ConnectOptions): Promise<Connection | number> {
     if (this.#refusalCode) return this.#refusalCode
-    this.#outbox.drop(4409)
+    this.#outbox.drop(closeCodes.replaced)
     this.#awaitClient() // Runs until the client has connected.
-    if (!(await this.#journal.flushedWithin(STORE_TIMEOUT_MS))) return 1013
-    if (!(await this.#audioInput.resume(offset))) return 4400
+    if (!(await this.#journal.flushedWithin(STORE_TIMEOUT_MS))) return closeCodes.overloaded
+    if (!(await this.#audioInput.resume(offset))) return closeCodes.misuse
     if (this.#refusalCode) return this.#refusalCode // The session may have ended meanwhile.
     const isResumed = this.#wasConnected
     this.#wasConnected = true
@@ -179,7 +178,9 @@ export class LiveSession {
       unread: this.#options.unread,
       isResumed,
       onFrame: (data, isBinary) => this.#receive(connection, data, isBinary),
-      onConfirmed: (messages) => this.#messagesConfirmed(messages),
+      onConfirmed: (messages) => {
+        if (!this.#refusalCode) this.#appendRecord({ kind: 'seen', messages })
+      },
       onLost: (code) => this.#connectionLost(connection, code),
       onFinished: () => this.#clientFinished(),
       whenReadable: () => this.#space.wait(),
@@ -194,10 +195,10 @@ export class LiveSession {
   /** Suspends the session: stores what has arrived, and disconnects the client. */
   async suspend(): Promise<void> {
     if (this.#state === 'over') return
-    this.#enter('suspended', 1012)
+    this.#enter('suspended', closeCodes.restart)
     this.#audioInput.dropHeld()
     await this.#journal.flushedWithin(SUSPEND_TIMEOUT_MS)
-    this.#outbox.drop(1012)
+    this.#outbox.drop(closeCodes.restart)
     this.#stopping.abort()
   }
 
@@ -205,9 +206,9 @@ export class LiveSession {
   #leaseLost(): void {
     if (this.#state === 'over') return
     this.#stopping.abort()
-    this.#enter('suspended', 1012)
+    this.#enter('suspended', closeCodes.restart)
     this.#audioInput.dropHeld()
-    this.#outbox.drop(1012)
+    this.#outbox.drop(closeCodes.restart)
   }
 
   #enter(state: SessionState, refusal?: number): void {
@@ -266,8 +267,7 @@ export class LiveSession {
   #receive(connection: Connection, data: Uint8Array, isBinary: boolean): void {
     if (this.#outbox.connection !== connection || this.#refusalCode || this.#hasLastMessages) return
     this.#restartIdle()
-    const isOpen = this.#state === 'open'
-    const content = this.#clientInput.receive(data, isBinary, { isOpen })
+    const content = this.#clientInput.receive(data, isBinary, { isOpen: this.#state === 'open' })
     if (content === 'audio') this.#checkLimits()
     if (content === 'stop') this.#stop('client')
   }
@@ -292,8 +292,7 @@ export class LiveSession {
     if (reason === 'too_large') this.#warn(warningTexts.tooLarge)
     const message = limitText(reason, this.#options.config)
     if (message) this.#publisher.sendError({ code: 'session_timeout', message })
-    const { written } = this.#appendRecord({ kind: 'stop', reason })
-    void written.then(() => {
+    void this.#appendRecord({ kind: 'stop', reason }).written.then(() => {
       this.#offerAudio() // The journal writes in order: all audio is written.
       this.#recognition.end()
     })
@@ -328,7 +327,7 @@ export class LiveSession {
     })
     await finish(outcome, this.#stopping.signal)
     await end()
-    this.#enter('over', 4410)
+    this.#enter('over', closeCodes.sessionEnded)
     this.#outbox.connection?.end(closeCodeOf(this.#stopReason))
   }
 
@@ -344,10 +343,15 @@ export class LiveSession {
     const isStored = await this.#journal.flushedWithin(SUSPEND_TIMEOUT_MS)
     // The last message of the callback is built next: any later event would reach only the client.
     this.#stopping.abort()
-    if (isStored) await this.#options.fail(canceled)
-    this.#enter(isStored ? 'over' : 'suspended', isStored ? 4410 : 1011)
-    this.#outbox.drop(!isStored ? 1011 : canceled ? 4410 : 4500)
-    return isStored ? 'failed' : 'suspended'
+    if (!isStored) {
+      this.#enter('suspended', closeCodes.internalError)
+      this.#outbox.drop(closeCodes.internalError)
+      return 'suspended'
+    }
+    await this.#options.fail(canceled)
+    this.#enter('over', closeCodes.sessionEnded)
+    this.#outbox.drop(canceled ? closeCodes.sessionEnded : closeCodes.sessionFailed)
+    return 'failed'
   }
 
   /** The client has answered the close of the ended session: it has read all messages. */
@@ -364,16 +368,12 @@ export class LiveSession {
     this.#log.info({ code }, 'client disconnected')
     this.#space.release()
     this.#timers.clear('idle')
-    if (code === 1000) {
+    if (code === closeCodes.normal) {
       this.#stop('left')
     } else {
       this.#audioInput.dropHeld()
       this.#awaitClient()
     }
-  }
-
-  #messagesConfirmed(messages: number): void {
-    if (!this.#refusalCode) this.#appendRecord({ kind: 'seen', messages })
   }
 
   #restartIdle(): void {

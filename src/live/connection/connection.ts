@@ -1,4 +1,5 @@
-import { messageMemory, type SessionUnreadBytes, unbounded } from './messages/unread-bytes.ts'
+import { messageMemory, type SessionUnreadBytes, unbounded } from '../messages/unread-bytes.ts'
+import { closeCodes, isSessionEnd } from './close-codes.ts'
 
 /** A message on its way to the client. */
 export type OutgoingMessage = {
@@ -29,9 +30,6 @@ export type ConnectOptions = {
   /** The ids of nodes that could not be reached. */
   avoid?: readonly string[] | undefined
 }
-
-/** The close codes of a session that has ended and whose messages are all sent. */
-const sessionEndCodes: ReadonlySet<number | undefined> = new Set([1000, 4408])
 
 /** Partials are dropped while more bytes than this wait. */
 const BUSY_BYTES = 256 * 1024
@@ -129,7 +127,7 @@ export class Connection {
   socketClosed(code: number): void {
     const lostCode = this.#closeCode ?? code
     // Without a response the socket reports 1006.
-    const isFinished = sessionEndCodes.has(this.#closeCode) && code !== 1006
+    const isFinished = isSessionEnd(this.#closeCode) && code !== 1006
     this.#dropWaiting()
     this.end(code)
     this.#handlers.onLost(lostCode)
@@ -152,7 +150,7 @@ export class Connection {
     const isOver = this.#bytes > MAX_WAITING_BYTES || unread.isOver()
     if (isOver && !message.isClosing) {
       this.#dropWaiting()
-      this.end(1013)
+      this.end(closeCodes.overloaded)
       return
     }
     this.#waiting.push(message)

@@ -1,6 +1,7 @@
 import { wallNow } from '../../clock.ts'
 import type { SessionStore } from '../../storage/live/session-store.ts'
 import { roundTo } from '../../transcript/rounding.ts'
+import { closeCodes } from '../connection/close-codes.ts'
 import type { Journal } from '../journal/journal.ts'
 import { formatLogRecord } from '../journal/log-records.ts'
 import type { MessageOutbox } from '../messages/message-outbox.ts'
@@ -166,7 +167,7 @@ export class AudioInput {
     if ('problem' in acceptedChunk) {
       const error = { status_code: 400, exception: 'InvalidChunk', message: acceptedChunk.problem }
       outbox.send({ type: 'audio_chunk', acknowledged: false, error, data: null })
-      outbox.disconnect(4400) // No further chunk can fix this.
+      outbox.disconnect(closeCodes.misuse) // No further chunk can fix this.
       return
     }
     const { stored } = acceptedChunk

@@ -1,3 +1,4 @@
+import { closeCodes } from '../connection/close-codes.ts'
 import type { MessageOutbox } from '../messages/message-outbox.ts'
 import type { MessagePublisher } from '../messages/message-publisher.ts'
 import type { MessageError, ServerMessage } from '../messages/server-messages.ts'
@@ -65,7 +66,7 @@ export class ClientInput {
         outbox.send(stopRefused)
         return undefined
       case 'unreadable':
-        return this.#unreadableFrame(frame.message)
+        return this.#refuseUnreadable(frame.message)
     }
   }
 
@@ -75,11 +76,11 @@ export class ClientInput {
     outbox.send({ type: 'audio_chunk', acknowledged: false, error, data: null })
   }
 
-  #unreadableFrame(message: string): undefined {
+  #refuseUnreadable(message: string): undefined {
     if (this.#unreadable.isOver) return // The connection is already ending.
     const { publisher, outbox } = this.#options
     publisher.sendError({ code: 'invalid_message', message })
     this.#unreadable.countUnreadable()
-    if (this.#unreadable.isOver) outbox.disconnect(4400)
+    if (this.#unreadable.isOver) outbox.disconnect(closeCodes.misuse)
   }
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createMemorySessionStore } from '../../../test/support/live/stores/memory-session-store.ts'
 import { createLog } from '../../observability/log.ts'
-import { Connection, type OutgoingMessage } from '../connection.ts'
+import { Connection, type OutgoingMessage } from '../connection/connection.ts'
 import { MessageOutbox } from '../messages/message-outbox.ts'
 import {
   dataOf,

@@ -1,5 +1,5 @@
 import type { SessionStore } from '../../storage/live/session-store.ts'
-import type { OutgoingMessage } from '../connection.ts'
+import type { OutgoingMessage } from '../connection/connection.ts'
 import { type AckBoundary, dropOlder, type EarlierChunks } from '../input/chunk-positions.ts'
 import { utteranceId } from '../messages/live-utterance.ts'
 import type { LoggedResponses } from '../messages/logged-responses.ts'

@@ -26,11 +26,6 @@ export function limitText(
   return reason === 'too_large' ? warningTexts.tooLarge : undefined
 }
 
-/** Returns the code with which the connection of a session closes that ended for a reason. */
-export function closeCodeOf(reason: StopReason | undefined): number {
-  return reason === 'too_long' || reason === 'too_large' ? 4408 : 1000
-}
-
 /**
  * Creates a function that logs a warning, each once per session; `sent` are those that an earlier
  * process logged.

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { viewLiveUtterance } from '../../transcript/utterance-view.ts'
-import { Connection } from '../connection.ts'
+import { Connection } from '../connection/connection.ts'
 import type { AppendOutcome, Journal, JournalEntry } from '../journal/journal.ts'
 import { warningTexts } from '../journal/session-warnings.ts'
 import { MessageOutbox, type MessageOutboxOptions } from './message-outbox.ts'

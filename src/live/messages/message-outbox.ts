@@ -1,5 +1,5 @@
 import { wallNow } from '../../clock.ts'
-import type { Connection, OutgoingMessage } from '../connection.ts'
+import type { Connection, OutgoingMessage } from '../connection/connection.ts'
 import type { Journal } from '../journal/journal.ts'
 import { formatLogRecord } from '../journal/log-records.ts'
 import { warningTexts } from '../journal/session-warnings.ts'

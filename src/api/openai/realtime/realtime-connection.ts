@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { AppError } from '../../../errors.ts'
-import type { Connection, OutgoingMessage } from '../../../live/connection.ts'
+import { closeCodes } from '../../../live/connection/close-codes.ts'
+import type { Connection, OutgoingMessage } from '../../../live/connection/connection.ts'
 import { hasManyValues } from '../../../live/input/client-frames.ts'
 import type { ServerMessage } from '../../../live/messages/server-messages.ts'
 import type { SocketConnection } from '../../routes/live/sockets/serve-connection.ts'
@@ -193,7 +194,7 @@ export class RealtimeConnection implements SocketConnection {
     this.#turns ??= new RealtimeTurns({ version, logprobs })
     const opening = open(toLiveSessionRequest(this.#settings)).catch((error: unknown) => {
       this.#fail(error, null)
-      this.end(4500)
+      this.end(closeCodes.sessionFailed)
       return undefined
     })
     const session: OpenedSession = {
@@ -223,12 +224,12 @@ export class RealtimeConnection implements SocketConnection {
       if (this.#pendingEvents.length > MAX_PENDING_EVENTS) await this.#waitForCapacity()
     }
     const { closeCode } = connection
-    connection.socketClosed(closeCode ?? 1000)
+    connection.socketClosed(closeCode ?? closeCodes.normal)
     if (session.isDiscarded) return
     if (session.finals) {
       for (const event of this.#turns!.committed(session.finals)) this.#emit(event)
     } else if (this.#session === session) {
-      this.end(closeCode ?? 1011)
+      this.end(closeCode ?? closeCodes.internalError)
     } else {
       for (const event of this.#turns!.ended()) this.#emit(event)
     }
@@ -271,7 +272,7 @@ export class RealtimeConnection implements SocketConnection {
 
   /** The client has disconnected; the audio that it sent is recognized to the end. */
   socketClosed(): void {
-    this.end(1000)
+    this.end(closeCodes.normal)
     this.#capacity?.resolve()
     const session = this.#session
     void session?.opening.then((connection) => connection?.receive(STOP, false))

@@ -3,7 +3,8 @@ import type { Duplex } from 'node:stream'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { App } from '../../../app/app-type.ts'
 import { AppError } from '../../../errors.ts'
-import { Connection } from '../../../live/connection.ts'
+import { closeCodes } from '../../../live/connection/close-codes.ts'
+import { Connection } from '../../../live/connection/connection.ts'
 import type { FrameScheduler } from '../../../live/input/frame-scheduler.ts'
 import type { AuthenticatedKey, Authenticator, AuthRequest } from '../../auth/authenticator.ts'
 import { clientAddressOf } from '../../auth/client-address.ts'
@@ -102,7 +103,8 @@ export function createRealtimeSocketServer(http: FastifyInstance, app: RealtimeS
 
   // A session itself notifies its client that the server stops.
   http.addHook('preClose', async () => {
-    for (const connection of connections) if (!connection.hasSession) connection.end(1012)
+    for (const connection of connections)
+      if (!connection.hasSession) connection.end(closeCodes.restart)
   })
   http.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     if (!isRealtimeUpgrade(request) || !socket.writable) return

@@ -5,7 +5,8 @@ import type { FastifyInstance } from 'fastify'
 import type { WebSocket } from 'ws'
 import type { App } from '../../../../app/app-type.ts'
 import { AppError } from '../../../../errors.ts'
-import type { Connection } from '../../../../live/connection.ts'
+import { closeCodes } from '../../../../live/connection/close-codes.ts'
+import type { Connection } from '../../../../live/connection/connection.ts'
 import type { FrameScheduler } from '../../../../live/input/frame-scheduler.ts'
 import type { SessionNode } from '../../../../live/sessions/nodes/placement.ts'
 import { clientAddressOf } from '../../../auth/client-address.ts'
@@ -124,14 +125,14 @@ async function connect(
 ): Promise<Connection | SessionNode | number> {
   const query = new URL(url, 'http://localhost').searchParams
   const offset = query.get('offset')
-  if (offset !== null && !/^\d{1,15}$/.test(offset)) return 4400
+  if (offset !== null && !/^\d{1,15}$/.test(offset)) return closeCodes.misuse
   try {
     const place = offset === null ? undefined : Number(offset)
     const isForwarded = FORWARDED_HEADER in headers
     return await live.connect(query.get('token') ?? '', { offset: place, isForwarded, ...ids })
   } catch (error) {
     log.error({ err: error, ...ids }, 'cannot connect to a live session')
-    return 1011
+    return closeCodes.internalError
   }
 }
 

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type RawData, type WebSocket, WebSocketServer } from 'ws'
-import type { Connection } from '../../../../live/connection.ts'
+import { closeCodes, closeReasons } from '../../../../live/connection/close-codes.ts'
+import type { Connection } from '../../../../live/connection/connection.ts'
 import type { FrameScheduler } from '../../../../live/input/frame-scheduler.ts'
 import type { Upgrade } from './forward-socket.ts'
 
@@ -11,20 +12,6 @@ const PING_MS = 20_000
 const MAX_UNSENT_BYTES = 256 * 1024
 /** A client that ignores a close is disconnected after this many further frames. */
 const MAX_FRAMES_AFTER_CLOSE = 1000
-
-/** The reasons of close codes; clients show them. */
-const reasons: Record<number, string> = {
-  1009: 'frame too large',
-  1011: 'internal error',
-  1012: 'server restarts, connect again',
-  1013: 'server overloaded, or too much unread: connect again later',
-  4400: 'protocol misuse',
-  4401: 'token or key unknown or expired',
-  4408: 'session limit',
-  4409: 'replaced by a newer connection',
-  4410: 'session ended',
-  4500: 'session failed',
-}
 
 /**
  * Maximum fragments of a message: clients send one or a few, and ten thousand tiny ones only cost
@@ -107,7 +94,7 @@ export function serveConnection(options: ServeOptions): void {
     const mayBeLong = isFirst && connection.isResumed
     isFirst = false
     if (data.length > maxFrameBytes && !mayBeLong) {
-      connection.end(1009)
+      connection.end(closeCodes.frameTooLarge)
       return undefined
     }
     connection.receive(data, isBinary)
@@ -165,7 +152,7 @@ async function writeMessages(
     if (sequence !== undefined) onSent(sequence)
     if (webSocket.bufferedAmount > MAX_UNSENT_BYTES) await sent.promise
   }
-  closeSocket(webSocket, connection.closeCode ?? 1011)
+  closeSocket(webSocket, connection.closeCode ?? closeCodes.internalError)
 }
 
 /**
@@ -224,5 +211,5 @@ function watchHeartbeat(webSocket: WebSocket, connection: SocketConnection) {
 /** Closes with a code that may be sent; 1005 and 1006 only mean that none was received. */
 export function closeSocket(webSocket: WebSocket, code: number): void {
   const isSendable = code >= 1000 && code !== 1005 && code !== 1006
-  webSocket.close(isSendable ? code : 1011, reasons[code])
+  webSocket.close(isSendable ? code : closeCodes.internalError, closeReasons[code])
 }
