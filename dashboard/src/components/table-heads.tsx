@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 
-/** The headers of the columns of a table, by name. Only screen readers show that of `actions`. */
+/** The column headers of a table, by name. Only screen readers announce that of `actions`. */
 export function TableHeads({ heads }: { heads: Record<string, string> }): JSX.Element {
   return (
     <thead>

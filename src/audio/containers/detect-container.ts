@@ -106,8 +106,8 @@ function detectMatroska(text: string): Container | undefined {
 }
 
 /**
- * Detects elementary streams. ID3 tags with pictures of megabytes may precede them, FLAC and WAV
- * files.
+ * Detects elementary streams, and FLAC and WAV files that follow ID3 tags. Tags may hold pictures
+ * of several megabytes.
  */
 function detectStream(source: ByteSource): Container | undefined {
   const start = skipTags(source)

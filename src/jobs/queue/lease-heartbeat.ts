@@ -10,8 +10,8 @@ export const LEASE_MS = 30_000
 const RENEW_INTERVAL_MS = LEASE_MS / 3
 
 /**
- * The reason of an attempt that ends because its job went to another owner: its writes would be
- * refused.
+ * The reason why an attempt ends whose job has another owner now: the database would refuse its
+ * writes.
  */
 export class LeaseLostError extends Error {}
 

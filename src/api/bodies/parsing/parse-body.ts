@@ -24,10 +24,10 @@ import { inFieldOrder } from '../validation/field-order.ts'
 import {
   type ErrorLines,
   errorLines,
-  errorOfLines,
   type FieldError,
   formatFieldError,
   validateFields,
+  validationError,
 } from '../validation/validate-fields.ts'
 import { type RequestedEdits, readEditRequest } from './edit-request.ts'
 import { fingerprintOf } from './fingerprint.ts'
@@ -50,7 +50,7 @@ export type ParsedJobRequest = {
   errors: ErrorLines
   /** Unknown fields that were dropped. */
   ignored: readonly string[]
-  /** Known fields that are no longer read. */
+  /** Known fields that have no effect. */
   withoutEffect: readonly string[]
   /** Fields that contradict each other. */
   contradictions: string[]
@@ -105,7 +105,7 @@ export function createBodyParser(settings: BodySettings): ParseBody {
   const live = liveRequest(settings)
   const parseWith = (schema: TSchema) => (body: unknown) => {
     const { value, errors } = validateFields(schema, body, settings.requests)
-    const error = errorOfLines(errorLines(errors))
+    const error = validationError(errors)
     if (error) throw error
     return value as BodyOutcomes[BodyKind]
   }

@@ -47,8 +47,8 @@ type ValidationContext = ValidationOptions & {
 type FieldPath = { name: string | number; parent: FieldPath | undefined }
 
 /**
- * Maximum errors that are collected. Reading a body then stops, because nobody corrects more of
- * them at a time.
+ * Maximum errors that are collected. Then the rest of the body is not read, because nobody corrects
+ * more at a time.
  */
 const MAX_ERRORS = 1000
 /**
@@ -261,14 +261,14 @@ function readObject(
   if (!properties) return value
   const result: Record<string, unknown> = {}
   for (const name of Object.keys(properties)) {
-    const rules = properties[name]!
+    const fieldRules = properties[name]!
     const fieldValue = Object.hasOwn(value, name) ? value[name] : undefined
     if (fieldValue !== undefined && fieldValue !== null) {
       const fieldPath = { name, parent: path }
-      if (rules['x-ignored'] && fieldValue !== false) addName(context.withoutEffect, fieldPath)
-      result[name] = readValue(rules, fieldValue, fieldPath, context)
-    } else if ('default' in rules) {
-      result[name] = copyDefault(rules.default)
+      if (fieldRules['x-ignored'] && fieldValue !== false) addName(context.withoutEffect, fieldPath)
+      result[name] = readValue(fieldRules, fieldValue, fieldPath, context)
+    } else if ('default' in fieldRules) {
+      result[name] = copyDefault(fieldRules.default)
     } else if (required.includes(name)) {
       addError(context, { name, parent: path }, 'is required')
     }

@@ -17,7 +17,7 @@ import { openingError } from './storage-error.ts'
  */
 export type OpenSqliteOptions = MigrateOptions & {
   version?: 'migrate' | 'same' | 'known'
-  /** Reads and writes through one connection: a few statements take less than another thread. */
+  /** Whether only a few statements follow: a second thread would take longer than they do. */
   isBrief?: boolean
   connect?: ConnectSqlite | undefined
 }
