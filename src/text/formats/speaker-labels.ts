@@ -9,20 +9,23 @@ export type VoiceNames = {
 
 /**
  * Returns a function that names the speaker of an utterance: by the name that a person assigned or,
- * counted from 1, as `Speaker 1` if there are several speakers, or `Channel 1` if there are several
- * channels.
+ * counted from 1, as `Speaker 1` or, without a speaker, as `Channel 1`. An only voice has no label
+ * but its name.
  */
 export function speakerLabelsOf(
   all: readonly SpeakerRef[],
   names?: VoiceNames,
 ): (speaker: SpeakerRef) => string | undefined {
-  const speakers = new Set(all.flatMap(({ speaker }) => (speaker === undefined ? [] : [speaker])))
-  const channels = new Set(all.map(({ channel }) => channel))
-  return ({ speaker, channel }) => {
+  // A person may have given some utterances of a channel to a speaker.
+  const hasSeveral = new Set(all.map(labelOf)).size > 1
+  return (voice) => {
+    const { speaker, channel } = voice
     const given =
       speaker === undefined ? names?.channelNames.get(channel) : names?.speakerNames.get(speaker)
-    if (given !== undefined) return given
-    if (speaker !== undefined) return speakers.size > 1 ? `Speaker ${speaker + 1}` : undefined
-    return channels.size > 1 ? `Channel ${channel + 1}` : undefined
+    return given ?? (hasSeveral ? labelOf(voice) : undefined)
   }
+}
+
+function labelOf({ speaker, channel }: SpeakerRef): string {
+  return speaker === undefined ? `Channel ${channel + 1}` : `Speaker ${speaker + 1}`
 }
