@@ -147,6 +147,20 @@ test('playlists, documents and other non-audio are rejected under any name', () 
   }
 })
 
+test('an archive is rejected by its name, also with a recording in it', () => {
+  const mp3 = fixture('irregular/no-tag.mp3')
+  for (const [start, kind] of [
+    ['PK\x03\x04', 'ZIP'],
+    ['\x1f\x8b', 'gzip'],
+    ['Rar!\x1a\x07', 'RAR'],
+    ['7z\xbc\xaf\x27\x1c', '7z'],
+  ] as const) {
+    const archive = Buffer.concat([Buffer.from(start, 'latin1'), mp3])
+    const message = `Cannot read the media: the file is a ${kind} archive: unpack it, and send the recording in it`
+    assert.throws(() => detect(archive, 'a.mp3'), { code: 'media_unsupported', message })
+  }
+})
+
 test('an empty file is rejected as undecodable', () => {
   assert.throws(() => detect(new Uint8Array(0)), { code: 'media_undecodable' })
 })

@@ -27,6 +27,12 @@ export function detectContainer(source: ByteSource, nameHint = ''): Container {
   const container =
     detectByMagic(head) ?? detectStream(source) ?? detectHeaderless(head, nameHint.toLowerCase())
   if (container) return container
+  const [, archive] =
+    archives.find(([magic]) => startsWith(latin1(head.subarray(0, 4)), magic)) ?? []
+  if (archive) {
+    const remedy = 'unpack it, and send the recording in it'
+    throw new AppError('media_unsupported', `the file is a ${archive} archive: ${remedy}`)
+  }
   throw new AppError('media_unsupported', 'the file is not of a known audio or video container')
 }
 
@@ -165,12 +171,21 @@ function isGsm(head: Uint8Array): boolean {
   return true
 }
 
+/** The first bytes of archives, which may hold recordings. */
+const archives: [magic: string, name: string][] = [
+  ['PK\x03\x04', 'ZIP'],
+  ['\x1f\x8b', 'gzip'],
+  ['Rar!', 'RAR'],
+  ['7z\xbc\xaf', '7z'],
+]
+
 /**
  * The first bytes of pictures, documents, archives, programs, and of unsupported variants of the
  * formats above.
  */
 const foreignMagics = [
-  ...['\x89PNG', '\xff\xd8\xff', 'GIF8', '%PDF', 'PK\x03\x04', '\x1f\x8b', '\x7fELF', 'MZ'],
+  ...['\x89PNG', '\xff\xd8\xff', 'GIF8', '%PDF', '\x7fELF', 'MZ'],
+  ...archives.map(([magic]) => magic),
   ...['\x00\x00\x01\xba', 'G@', 'RIFF', '????ftyp', '\x1aE\xdf\xa3'],
 ]
 
