@@ -72,6 +72,13 @@ test('an utterance begins with a capital if the word before it ended a sentence'
   assert.equal(await begin('slow.', 'iPhones are here'), 'iPhones')
 })
 
+test('the pronoun I gets its capital once the session had capitals', async (t) => {
+  const text = openReal(t, {})
+  assert.equal(await changed(text, 'i could not help'), 'i could not help')
+  assert.equal(await changed(text, 'Margaret said'), 'Margaret said')
+  assert.equal(await changed(text, 'i could not help'), 'I could not help')
+})
+
 test('only requested steps are applied', async (t) => {
   const { open } = openFaulty(t)
   assert.equal(await changed(open({ custom_spelling: true }), 'hang'), 'hang!')

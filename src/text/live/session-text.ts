@@ -8,7 +8,11 @@ import {
   failedEnvelope,
   timeoutError,
 } from '../result/steps/envelope.ts'
-import { capitalizeBeginning, joinSentences } from '../words/sentences/join-sentences.ts'
+import {
+  capitalizeBeginning,
+  hasCapitals,
+  joinSentences,
+} from '../words/sentences/join-sentences.ts'
 import { StepBudget } from './step-budget.ts'
 import { type AddOnStep, addOnSteps, transformSteps, type UtteranceWords } from './step-names.ts'
 import type { TaskOutcome, TextTask, TextThread } from './text-thread.ts'
@@ -71,15 +75,17 @@ export function openSessionText(
     }
   }
 
+  /** Whether an utterance of the session had capitals. */
+  let isCased = false
   return {
     // It rejects when the session is closed. `run` reports every other failure.
     prepared: prepare().catch(() => {}),
     async applyTransforms({ words: recognized, ...utterance }, options) {
       const { signal, isPartial = false, wordBefore } = options
       const rank = isPartial ? RANK.partial : RANK.final
-      const { utterances } = joinSentences({
-        utterances: [{ ...utterance, words: [...recognized] }],
-      })
+      isCased ||= hasCapitals(recognized)
+      const source = { ...utterance, words: [...recognized] }
+      const { utterances } = joinSentences({ utterances: [source] }, { isCased })
       if (wordBefore !== undefined) capitalizeBeginning(utterances[0]!, wordBefore)
       let words: readonly Word[] = utterances[0]!.words
       for (const name of requestedSteps) {

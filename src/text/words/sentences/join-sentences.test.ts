@@ -51,6 +51,7 @@ test('the pronoun I gets its capital in text that has capitals', () => {
     "This is fine I'm talking and (i) I think, I'll go, i.e. now",
   ])
   assert.deepEqual(join("so i'm here"), ["so i'm here"])
+  assert.deepEqual(join('Well, no.', "so i'm here"), ['Well, no.', "so I'm here"])
   const polish = utterancesOf(['Ala i kot'], { language: 'pl' })
   assert.deepEqual(textsOf(joinSentences({ utterances: polish }).utterances), ['Ala i kot'])
 })

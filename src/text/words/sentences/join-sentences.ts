@@ -29,18 +29,23 @@ const FINAL_MARK = /[.!?…]$/
  * sometimes it continues in lower case after a full stop, or leaves the full stop out. English
  * grammar decides: if the sentence cannot end there, or the next words cannot begin one, the full
  * stop is removed and the utterances are joined; otherwise the next word gets a capital. Only case,
- * punctuation and the boundaries of utterances change; words, times and confidence stay.
+ * punctuation and the boundaries of utterances change; words, times and confidence stay. `isCased`
+ * is whether the recognizer writes capitals at all.
  */
-export function joinSentences(transcript: Transcript): Transcript {
+export function joinSentences(
+  transcript: Transcript,
+  { isCased = transcript.utterances.some(({ words }) => hasCapitals(words)) } = {},
+): Transcript {
   const joined: Utterance[] = []
   const lastByChannel = new Map<number, Utterance>()
   for (const { words, ...source } of transcript.utterances) {
-    const isEnglish = source.language === 'en' && hasCapitals(words)
     const utterance = {
       ...source,
       words: words.map((word) => withTidyPunctuation(word, source.language)),
     }
-    if (isEnglish) for (const word of utterance.words) word.text = capitalizePronoun(word.text)
+    if (isCased && source.language === 'en') {
+      for (const word of utterance.words) word.text = capitalizePronoun(word.text)
+    }
     for (let at = 1; at < words.length; at++) resolveBoundary(utterance, at, { isInside: true })
     const last = lastByChannel.get(utterance.channel)
     if (last && joinAdjacent(last, utterance)) continue
@@ -180,7 +185,7 @@ function startsLowerCase(text: string): boolean {
 }
 
 /** Returns whether any word begins with a capital: some recognizers write none. */
-function hasCapitals(words: readonly Word[]): boolean {
+export function hasCapitals(words: readonly Pick<Word, 'text'>[]): boolean {
   return words.some(({ text }) => /^\P{L}*\p{Lu}/u.test(text))
 }
 
