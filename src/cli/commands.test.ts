@@ -21,6 +21,7 @@ test('incorrect usage exits with code 2 and shows the known commands', async () 
       /^(?!.*secret).*without user name and password/,
     ],
     [['jobs', '--server', 'http://host/?a=1'], /--server must be a URL without query and fragme/],
+    [['jobs', '--server', 'http://host/#a'], /--server must be a URL without query and fragment/],
     [['jobs', '--key', 'ключ'], /--key has characters that no API key has/],
     [
       ['transcribe', '--json', '--format', 'srt', 'a'],

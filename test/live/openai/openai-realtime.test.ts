@@ -20,9 +20,13 @@ after(() => server.close())
 /** Opens a socket as OpenAI's clients do. */
 async function connect(
   t: TestContext,
-  { headers, protocols }: { headers?: Record<string, string>; protocols?: string[] } = {},
+  {
+    headers,
+    protocols,
+    base = server.url,
+  }: { headers?: Record<string, string>; protocols?: string[]; base?: string } = {},
 ) {
-  const url = `${server.url.replace('http', 'ws')}/v1/realtime?intent=transcription`
+  const url = `${base.replace('http', 'ws')}/v1/realtime?intent=transcription`
   const key = protocols ? {} : { authorization: `Bearer ${server.key}` }
   const socket = new WebSocket(url, protocols ?? [], { headers: { ...key, ...headers } })
   t.after(() => socket.terminate())
@@ -125,6 +129,11 @@ test('server-detected turns are transcribed', async (t) => {
     languages: ['en'],
     code_switching: false,
   })
+})
+
+test('the base URL of a socket may end with a slash', async (t) => {
+  const { socket } = await connect(t, { base: `${server.url}/` })
+  assert.equal(socket.readyState, WebSocket.OPEN)
 })
 
 test('a commit ends the turn of a server that detects turns, and the socket stays open', async (t) => {

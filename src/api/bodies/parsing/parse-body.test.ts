@@ -149,6 +149,8 @@ test('a language model that prompts cannot use is named as without effect', () =
   for (const known of ['small', 'large', 'default', undefined]) {
     assert.deepEqual(withoutEffect('pre-recorded', { audio_url, ...ask(known) }), [])
   }
+  const unasked = { ...ask('other'), audio_to_llm: false }
+  assert.deepEqual(withoutEffect('pre-recorded', { audio_url, ...unasked }), [])
   const session = { post_processing: ask('other') }
   assert.deepEqual(withoutEffect('live', session), [`post_processing.${model}`])
   assert.deepEqual(read({ audio_url, ...ask('other') }).withoutEffect, [])

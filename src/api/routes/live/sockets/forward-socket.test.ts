@@ -21,11 +21,14 @@ test('the refusal of a node reaches the client; a node that is broken counts as 
     response.writeHead(503, { 'x-error-code': 'internal', 'content-length': 2 }).end('{}')
   })
   assert.deepEqual(broken, { isForwarded: false, status: 502, body: '' })
-  const other = await forwardTo(
-    t,
-    (_, response) => void response.writeHead(404).end('no such page'),
-  )
-  assert.deepEqual(other, { isForwarded: false, status: 502, body: '' })
+  const foreign = await forwardTo(t, (_, response) => {
+    response.writeHead(404, { 'content-length': 2 }).end('no')
+  })
+  assert.deepEqual(foreign, { isForwarded: false, status: 502, body: '' })
+  const withoutLength = await forwardTo(t, (_, response) => {
+    response.writeHead(429, { 'x-error-code': 'too_many_sessions' }).end('{}')
+  })
+  assert.deepEqual(withoutLength, { isForwarded: false, status: 502, body: '' })
 })
 
 /** Sends an upgrade request through a server that forwards it to a node, or answers 502. */
