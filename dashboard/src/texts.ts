@@ -32,6 +32,10 @@ export const texts = {
   copied: 'Copied',
   loading: 'Loading…',
   offline: 'The server does not answer. Is it running?',
+  noPage: {
+    title: 'There is no such page',
+    hint: 'The address is not complete, or it was mistyped. Go to',
+  },
   signIn: {
     title: 'Sign in',
     key: 'API key',

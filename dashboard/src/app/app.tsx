@@ -49,19 +49,36 @@ export function App(): JSX.Element {
   )
 }
 
+const pages = new Map<string, () => JSX.Element>([
+  ['recordings', RecordingsPage],
+  ['live', LivePage],
+  ['search', SearchPage],
+  ['failures', FailuresPage],
+  ['deliveries', DeliveriesPage],
+  ['usage', UsagePage],
+  ['keys', KeysPage],
+  ['server', ServerPage],
+])
+
 function Page(): JSX.Element {
   const [name = 'recordings', id] = route.value
   if ((name === 'pre-recorded' || name === 'live') && id) {
     return <ReaderPage key={`${name}/${id}`} kind={name} id={id} />
   }
-  if (name === 'live') return <LivePage />
-  if (name === 'search') return <SearchPage />
-  if (name === 'failures') return <FailuresPage />
-  if (name === 'deliveries') return <DeliveriesPage />
-  if (name === 'usage') return <UsagePage />
-  if (name === 'keys') return <KeysPage />
-  if (name === 'server') return <ServerPage />
-  return <RecordingsPage />
+  const NamedPage = pages.get(name)
+  return NamedPage ? <NamedPage /> : <NoPage />
+}
+
+/** The page of an address that is not complete or was mistyped. */
+function NoPage(): JSX.Element {
+  return (
+    <>
+      <h1>{texts.noPage.title}</h1>
+      <p>
+        {texts.noPage.hint} <a href="#/">{texts.recordings.title}</a>
+      </p>
+    </>
+  )
 }
 
 function Frame({ children }: { children: ComponentChildren }): JSX.Element {

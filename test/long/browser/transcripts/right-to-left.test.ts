@@ -141,6 +141,7 @@ test('the pages are laid out right to left for a right-to-left interface', {
     ['deliveries', page.getByText('Nothing has been delivered yet.')],
     ['usage', page.getByText(/^Stored: /)],
     ['server', heading('Account')],
+    ['no-such-page', heading('There is no such page')],
   ] as const) {
     await page.goto(`${server.url}/#/${path}`)
     await turn()
