@@ -29,6 +29,7 @@ import { type PullOptions, pullModel } from '../pull.ts'
 import { findModels, importModel } from './import-model.ts'
 import { type Convert, findDamagedFiles, type InstallStep, removeStoredModel } from './install.ts'
 import { readStoredModels, storeFolder } from './installed-models.ts'
+import { withModelLock } from './lock.ts'
 import { unzipMembers } from './unzip.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'steno-install-'))
@@ -177,6 +178,30 @@ test('a full disk is reported, and the written files are deleted', async () => {
   const failing = options({ conversions: { whisper: full } })
   await assert.rejects(pullModel(folder, converted, failing), /small-model: the disk is full; free/)
   assert.deepEqual(readdirSync(join(storeFolder(folder), '.installing')), [])
+})
+
+test('the lock of a model needs no disk space', async () => {
+  const locks = join(storeFolder(folder), '.locks')
+  await withModelLock(
+    storeFolder(folder),
+    { id: 'a', signal: AbortSignal.timeout(60_000) },
+    async () => {
+      const sizes = readdirSync(locks).map((name) => [name, statSync(join(locks, name)).size])
+      assert.deepEqual(sizes, [['a', 0]])
+    },
+  )
+})
+
+test('a folder that is not writable is named, with a remedy', async () => {
+  const refused = async (path: string) => {
+    const remedy = /^Error: Cannot write to \S+: .*; make it writable, or set STENO_MODELS_DIR/
+    await assert.rejects(pullModel(folder, model, options()), remedy)
+    rmSync(join(storeFolder(folder), path), { recursive: true })
+  }
+  mkdirSync(join(storeFolder(folder), '.locks', model.id), { recursive: true })
+  await refused('.locks')
+  writeFileSync(join(storeFolder(folder), '.downloads'), '')
+  await refused('.downloads')
 })
 
 /** Makes a zip archive; members with odd names are deflated. */

@@ -7,6 +7,7 @@ import {
   conversionVersions,
 } from '../catalog.ts'
 import { hashFile } from '../files/hash-file.ts'
+import { makeFolder } from '../files/make-folder.ts'
 import { syncPath } from '../files/sync-path.ts'
 import {
   RECORD_FILE,
@@ -64,7 +65,7 @@ export async function installModel(
     if (isInstalled(modelsFolder, model)) return false
     const paths = installPaths(store, model.id)
     await rm(paths.work, { recursive: true, force: true })
-    await mkdir(paths.downloads, { recursive: true })
+    await makeFolder(paths.downloads)
     try {
       await obtain(paths.downloads)
       await publishModel(await assembleModel(model, paths, options), paths)

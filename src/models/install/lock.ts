@@ -1,7 +1,7 @@
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { makeFolder } from '../files/make-folder.ts'
+import { makeFolder, refusedFolder } from '../files/make-folder.ts'
 
 /** SQLite result code (sqlite.org/rescode.html). */
 const SQLITE_BUSY = 5
@@ -33,13 +33,15 @@ export async function withModelLock<T>(
 }
 
 function tryLock(file: string): DatabaseSync | undefined {
-  const lock = new DatabaseSync(file, { timeout: 0 })
+  let lock: DatabaseSync | undefined
   try {
-    lock.exec('begin exclusive')
+    lock = new DatabaseSync(file, { timeout: 0 })
+    // Without a journal file, the lock needs no space: a model can be removed from a full disk.
+    lock.exec('pragma journal_mode = memory; begin exclusive')
     return lock
   } catch (error) {
-    lock.close()
+    lock?.close()
     if ((error as { errcode?: number }).errcode === SQLITE_BUSY) return undefined
-    throw error
+    throw refusedFolder(dirname(file), error as Error)
   }
 }
