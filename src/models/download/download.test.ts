@@ -328,6 +328,11 @@ test('the token is sent only to the first origin', async (t) => {
   )
   const loop = Array.from({ length: 6 }, () => refuse(302, { location: '/weights' }))
   await assert.rejects(download(loop), /redirects more than 5 times/)
+  for (const location of ['file:///weights', 'http://[']) {
+    server.seen.length = 0
+    await assert.rejects(download([refuse(302, { location })]), /redirects to an address .*MIRROR/)
+    assert.equal(server.seen.length, 1)
+  }
 })
 
 test('an aborted download keeps its partial file', async () => {

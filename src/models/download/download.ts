@@ -182,7 +182,10 @@ async function requestFile(
       return response
     }
     discardBody(response.body)
-    const next = new URL(location, address)
+    const next = URL.parse(location, address.href)
+    if (next === null || !/^https?:$/.test(next.protocol)) {
+      throw contentError('redirects to an address that is not http or https')
+    }
     if (redirects === MAX_REDIRECTS) {
       throw new DownloadError(`the server redirects more than ${MAX_REDIRECTS} times`, {
         isTransient: false,
