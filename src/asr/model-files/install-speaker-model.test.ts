@@ -78,6 +78,7 @@ test('an invalid speaker-embedding is rejected with the reason, and nothing chan
     [() => writeFrameModel(source), /output has the shape \[1,100,80\]; \[1, dimension\]/],
     [() => writeTwoInputModel(source), /it has the inputs feats,more/],
     [() => rmSync(source), /Cannot add \S+source\.onnx: the file does not exist$/],
+    [() => mkdirSync(source), /Cannot add \S+source\.onnx: it is not a file$/],
   ]
   for (const [write, reason] of refusals) {
     write()

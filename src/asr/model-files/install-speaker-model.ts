@@ -33,7 +33,10 @@ export async function installSpeakerModel(
 ): Promise<InstalledSpeakerModel> {
   const { kind, source, name, signal } = addition
   const sourceStat = await stat(source).catch(() => undefined)
-  if (!sourceStat?.isFile()) throw new Error(`Cannot add ${source}: the file does not exist`)
+  if (!sourceStat?.isFile()) {
+    const problem = sourceStat ? 'it is not a file' : 'the file does not exist'
+    throw new Error(`Cannot add ${source}: ${problem}`)
+  }
   const added = speakerModelsFolder(folder)
   await makeFolder(added)
   await removeLeftovers(added)
