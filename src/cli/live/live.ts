@@ -7,7 +7,7 @@ import { sanitize, sanitizeLines } from '../terminal/sanitize.ts'
 import type { Command, Terminal } from '../terminal/terminal.ts'
 import { describeFailures, describeLeftOut, formatAddOns } from '../transcribe/add-on-text.ts'
 import { formatResult, formats, refuseTerminal } from '../transcribe/formats.ts'
-import { prepareOutputs, refuseOverwriting } from '../transcribe/output-files.ts'
+import { explainWriting, prepareOutputs, refuseOverwriting } from '../transcribe/output-files.ts'
 import { stageName } from '../transcribe/stage-names.ts'
 import { bytesPerSecond, type LiveFormat, type LiveMessage } from './live-api-types.ts'
 import { type LiveAudioSource, openLiveAudio } from './live-audio.ts'
@@ -122,19 +122,20 @@ async function streamAudio({
   })
   const problem = problemOf(end)
   if (problem) screen.printLine(`${sanitize(name)}: ${problem}`)
-  if (result) await writeResult(result, { options, screen, terminal })
+  const isWritten =
+    result !== undefined && (await writeResult(result, { options, screen, terminal }))
   const isRealTime = options.source.kind !== 'file' || !options.source.isFast
   terminal.stderr.write(
     summary(watch.latencies, { seconds: sent / bytesPerSecond(audio.format), isRealTime }),
   )
-  if (problem || !result) return 1
+  if (problem || !isWritten) return 1
   // Ctrl-C is the normal end of a microphone or stream; an interrupted file is incomplete.
   return terminal.signal.aborted && options.source.kind === 'file' ? 130 : 0
 }
 
 /**
- * Writes the result to its destination. Final text is already on stdout, so only the add-ons follow
- * there.
+ * Writes the result to its destination, or to stdout if its file cannot be written; returns whether
+ * it has arrived there. Final text is already on stdout, so only the add-ons follow there.
  */
 async function writeResult(
   result: ApiLiveResult,
@@ -143,11 +144,20 @@ async function writeResult(
     screen,
     terminal,
   }: Pick<LiveStreamOptions, 'options' | 'terminal'> & { screen: LiveScreen },
-): Promise<void> {
+): Promise<boolean> {
   const { name, format, output } = options
+  let isWritten = true
   if (output !== undefined) {
-    await writeFile(output, formatResult(result, format))
-    screen.printLine(`${sanitize(name)}: written to ${sanitize(output)}`)
+    const text = formatResult(result, format)
+    try {
+      await writeFile(output, text)
+      screen.printLine(`${sanitize(name)}: written to ${sanitize(output)}`)
+    } catch (error) {
+      isWritten = false
+      screen.printLine(`${sanitize(name)}: ${explainWriting(output, error)}`)
+      // Prints the text instead, so that the recording is not lost.
+      terminal.stdout.write(text)
+    }
   } else if (format !== 'txt') {
     terminal.stdout.write(formatResult(result, format))
   } else {
@@ -161,6 +171,7 @@ async function writeResult(
   for (const warning of result.metadata.warnings ?? []) {
     screen.printLine(`${sanitize(name)}: warning: ${warning}`)
   }
+  return isWritten
 }
 
 function paramsOf(options: LiveOptions, format: LiveFormat): Record<string, unknown> {

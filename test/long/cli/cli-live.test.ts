@@ -75,6 +75,15 @@ test('summary and answers follow the text, and missing models are reported', asy
   assert.match(stderr, /audio_to_llm.*STENO_LLM_URL/)
 })
 
+test('a result that cannot be written to its file is printed', {
+  skip: process.platform !== 'linux' && 'needs /dev/full',
+}, async () => {
+  const { code, stdout, stderr } = await live([SPEECH, '--fast', '-o', '/dev/full'])
+  assert.deepEqual([code, stdout], [1, 'hello world\nhello world\n'])
+  assert.match(stderr, /^\S+: Cannot write \/dev\/full: the disk is full$/m)
+  assert.match(stderr, /^sound: 4 s$/m)
+})
+
 test('--fast, --no-partials and numeric options reach the session', async () => {
   const options = ['--fast', '--no-partials', '--endpointing', '0.3', '--threshold', '0.4']
   const { code, stdout } = await live([SPEECH, ...options, '--language', 'en'])
