@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { UsageError } from '../terminal/arguments.ts'
 import type {
   ApiAddOnAnswer,
   ApiCreatedSession,
@@ -176,7 +177,7 @@ function resultRequests({ json, request }: Transport) {
     transcriptEdits: (id: string) => json<ApiTranscriptEdits>(`${jobUrl(id)}/transcript/edits`),
     /** Retries a failed add-on of a job, and resolves to its new response. */
     retryAddOn: (id: string, name: string) => {
-      const path = `${jobUrl(id)}/addons/${encodeURIComponent(name)}/retry`
+      const path = `${jobUrl(id)}/addons/${pathPart(name)}/retry`
       return json<ApiAddOnAnswer>(path, { method: 'POST' })
     },
   }
@@ -189,7 +190,7 @@ function liveRequests({ json }: Transport) {
       return json<ApiCreatedSession>('/v2/live', jsonPost(params))
     },
     findLive: (id: string) =>
-      json<ApiLiveJob>(`/v2/live/${encodeURIComponent(id)}`, {}, { retriesUnreachable: true }),
+      json<ApiLiveJob>(`/v2/live/${pathPart(id)}`, {}, { retriesUnreachable: true }),
   }
 }
 
@@ -198,23 +199,32 @@ function deliveryRequests({ json }: Transport) {
     listDeliveries: (query: DeliveryListOptions) => {
       return json<ApiDeliveryList>(`/v2/deliveries?${toParams(query)}`)
     },
-    findDelivery: (id: string) => json<ApiDelivery>(`/v2/deliveries/${encodeURIComponent(id)}`),
+    findDelivery: (id: string) => json<ApiDelivery>(`/v2/deliveries/${pathPart(id)}`),
     resendDelivery: (id: string) => {
-      const path = `/v2/deliveries/${encodeURIComponent(id)}/resend`
+      const path = `/v2/deliveries/${pathPart(id)}/resend`
       return json<ApiDelivery>(path, { method: 'POST' })
     },
     resendFailed: (query: ResendQuery) => {
       return json<{ resent: number }>('/v2/deliveries/resend', jsonPost(query))
     },
     testWebhook: (id: string) => {
-      const path = `/v2/endpoints/${encodeURIComponent(id)}/test`
+      const path = `/v2/endpoints/${pathPart(id)}/test`
       return json<ApiWebhookTest>(path, { method: 'POST' })
     },
   }
 }
 
 function jobUrl(id: string): string {
-  return `/v2/pre-recorded/${encodeURIComponent(id)}`
+  return `/v2/pre-recorded/${pathPart(id)}`
+}
+
+/**
+ * Encodes an id as a part of a path. Throws a `UsageError` for an empty one, and for dots: they
+ * would lead to another path, such as that of the list.
+ */
+function pathPart(id: string): string {
+  if (/^\.{0,2}$/.test(id)) throw new UsageError(`'${id}' is not an ID`)
+  return encodeURIComponent(id)
 }
 
 /** Requests the progress of a job until it has ended, and resolves to the job. */
