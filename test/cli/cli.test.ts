@@ -156,9 +156,26 @@ test('steno jobs lists, shows and deletes', async () => {
   const again = await runHere(['jobs', 'delete', id, id], env)
   assert.match(again.stderr, new RegExp(`^(${id}: Cannot find the job.*\\n){2}$`))
   assert.equal(again.code, 1)
+  const elsewhere = await runHere(['jobs', 'delete', '..'], env)
+  assert.deepEqual([elsewhere.stderr, elsewhere.code], ["..: '..' is not an ID\n", 1])
   const gone = await runHere(['jobs', 'show', id], env)
   assert.match(gone.stderr, /^steno jobs: Cannot find the job/)
   assert.equal(gone.code, 1)
+})
+
+test('names in lists and JSON do not change the direction of text', async () => {
+  const name = 'rtl\u202egpj.flac'
+  await copyFile(SAMPLE, join(folder, name))
+  await transcribe(name)
+  const list = await runHere(['jobs', '--limit', '1'], env)
+  assert.match(list.stdout, / {2}rtl\?gpj\.flac\n$/)
+  const [id] = list.stdout.split(' ')
+  const show = await runHere(['jobs', 'show', id!], env)
+  const search = () => runHere(['search', 'hello', '--limit', '1', '--json'], env)
+  let found = await search()
+  // The search index follows the jobs.
+  while (!found.stdout.includes(id!)) found = await search()
+  for (const { stdout } of [show, found]) assert.match(stdout, /"rtl\\u202egpj\.flac"/)
 })
 
 test('a wrong key is reported with the option to set it', async () => {

@@ -4,6 +4,7 @@ import { readServer, serverHelp, serverOptions } from '../client/server-url.ts'
 import type { RequestError } from '../client/transport.ts'
 import { parseArguments, parseNumberOption, readChoice, UsageError } from '../terminal/arguments.ts'
 import { formatSeconds } from '../terminal/progress-display.ts'
+import { sanitize, sanitizeJson } from '../terminal/sanitize.ts'
 import type { Command } from '../terminal/terminal.ts'
 import { refuseTerminal } from '../transcribe/formats.ts'
 import { formatVersion } from './transcript-versions.ts'
@@ -79,7 +80,7 @@ export const jobsCommand: Command = {
       return 0
     }
     if (verb === 'show' && ids.length === 1) {
-      stdout.write(`${JSON.stringify(await client.find(ids[0]!), undefined, 2)}\n`)
+      stdout.write(`${sanitizeJson(await client.find(ids[0]!))}\n`)
       return 0
     }
     if (verb === 'retry' && ids.length === 2) {
@@ -157,8 +158,7 @@ function formatJob({
 }: ApiPreRecordedJob): string {
   const state = error_code === null ? status : `${status} ${error_code}`
   const length = file?.audio_duration == null ? '-' : formatSeconds(file.audio_duration)
-  // The uploader chose the name: control characters must not reach the terminal.
-  const name = (file?.filename ?? file?.source ?? '-').replace(/\p{Cc}/gu, '?')
+  const name = sanitize(file?.filename ?? file?.source ?? '-')
   const warned = countWarnings(result?.metadata.warnings)
   return `${id}  ${state.padEnd(10)}  ${created_at}  ${length.padStart(11)}  ${name}${warned}\n`
 }

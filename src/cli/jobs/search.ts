@@ -3,7 +3,7 @@ import { createClient } from '../client/client.ts'
 import { readServer, serverHelp, serverOptions } from '../client/server-url.ts'
 import { parseArguments, parseNumberOption, readChoice, UsageError } from '../terminal/arguments.ts'
 import { formatClock } from '../terminal/format-clock.ts'
-import { sanitize } from '../terminal/sanitize.ts'
+import { sanitize, sanitizeJson } from '../terminal/sanitize.ts'
 import type { Command, Terminal } from '../terminal/terminal.ts'
 
 const help = `Usage: steno search [options] WORDS...
@@ -65,7 +65,7 @@ export const searchCommand: Command = {
       ...(before && { before_date: before }),
       ...(metadata && { custom_metadata: metadata }),
     })
-    if (values.json) terminal.stdout.write(`${JSON.stringify(searchResult, undefined, 2)}\n`)
+    if (values.json) terminal.stdout.write(`${sanitizeJson(searchResult)}\n`)
     else printHits(searchResult.items, terminal)
     if (searchResult.next !== null) {
       terminal.stderr.write(
