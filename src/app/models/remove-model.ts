@@ -17,13 +17,16 @@ import {
  */
 export type Removal = 'removed' | SpeakerModelKind | 'not-installed' | 'bundled' | 'unknown'
 
-/** Removes a model of the store, or one that was added from a file, by its name or kind. */
+/**
+ * Removes a model of the store, or one that was added from a file, by its name or kind. Calls
+ * `onWait` when it waits for another process that installs the model.
+ */
 export async function removeModel(
   folder: string,
-  { name, signal }: { name: string; signal: AbortSignal },
+  { name, signal, onWait }: { name: string; signal: AbortSignal; onWait?: () => void },
 ): Promise<Removal> {
   if (isOfStore(folder, name)) {
-    const wasInstalled = await removeStoredModel(folder, { id: name, signal })
+    const wasInstalled = await removeStoredModel(folder, { id: name, signal, onWait })
     return wasInstalled ? 'removed' : 'not-installed'
   }
   if (bundledModelList.some(({ id }) => id === name)) return 'bundled'

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import {
   appendFileSync,
   cpSync,
@@ -12,6 +13,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
 import { after, beforeEach, test } from 'node:test'
 import { startModelServer } from '../../../test/support/asr/model-server.ts'
 import { randomModel, writeCTranslate2 } from '../../../test/support/asr/models/random-whisper.ts'
@@ -25,7 +27,9 @@ import { writeTransducer } from '../../../test/support/asr/models/tone-models.ts
 import { runHere } from '../../../test/support/cli/run-here.ts'
 import { readConfig } from '../../config/config.ts'
 import { readStoredModels, storeFolder } from '../../models/install/installed-models.ts'
+import { withModelLock } from '../../models/install/lock.ts'
 import { readSpeakerModel, type SpeakerModelKind } from '../../models/speaker-models.ts'
+import { runCommand } from '../commands.ts'
 import { checkSpeakerModels } from './check-speaker-models.ts'
 import { checkStoredModels } from './check-stored-models.ts'
 
@@ -118,6 +122,20 @@ test('a failed download names the file, the source and a remedy', async (t) => {
   )
   assert.match((await models('remove', 'whisper-tiny')).stderr, /it is not installed/)
   assert.match((await models('remove', 'moonshine-base')).stderr, /comes with Steno/)
+})
+
+test('a removal says that it waits for an installation', async () => {
+  const release = Promise.withResolvers<void>()
+  const store = storeFolder(folder)
+  const installation = withModelLock(store, { id: 'whisper-tiny', signal }, () => release.promise)
+  const stderr = new PassThrough({ encoding: 'utf8' })
+  const terminal = { env, stdin: new PassThrough(), stdout: new PassThrough(), stderr, signal }
+  const removal = runCommand(['models', 'remove', 'whisper-tiny'], terminal)
+  const [text] = await once(stderr, 'data')
+  assert.equal(text, 'Waiting for another process that installs or removes whisper-tiny\n')
+  release.resolve()
+  await installation
+  assert.equal(await removal, 1)
 })
 
 test('a checkpoint is imported under a name, verified and removed', async () => {

@@ -15,7 +15,10 @@ export async function remove(args: string[], { env, stderr, signal }: Terminal):
   const [name, ...extra] = positionals
   if (name === undefined || extra.length > 0) throw new UsageError('remove takes a NAME or a KIND')
   const { folder } = readSettings(readConfig, env).models
-  const outcome = await removeModel(folder, { name, signal })
+  const onWait = () => {
+    stderr.write(`Waiting for another process that installs or removes ${name}\n`)
+  }
+  const outcome = await removeModel(folder, { name, signal, onWait })
   if (outcome === 'removed') stderr.write(`${name} is removed.\n`)
   else if (outcome in reasons) {
     throw new Error(`Cannot remove '${name}': ${reasons[outcome as keyof typeof reasons]}`)

@@ -91,13 +91,16 @@ export function isInstalled(
   return record?.id === id && record.revision === revision && record.conversionVersion === version
 }
 
-/** Removes a model and its downloads; returns whether it was installed. */
+/**
+ * Removes a model and its downloads; returns whether it was installed. Waits, after `onWait`, while
+ * another process installs it.
+ */
 export async function removeStoredModel(
   modelsFolder: string,
-  { id, signal }: { id: string; signal: AbortSignal },
+  { id, signal, onWait }: { id: string; signal: AbortSignal; onWait?: (() => void) | undefined },
 ): Promise<boolean> {
   const store = storeFolder(modelsFolder)
-  return withModelLock(store, { id, signal }, async () => {
+  return withModelLock(store, { id, signal, onWait }, async () => {
     const { folder, work, downloads, replaced } = installPaths(store, id)
     const wasInstalled = (await stat(folder).catch(() => undefined)) !== undefined
     // The record goes first: without it, the remaining files after a crash are not a model.

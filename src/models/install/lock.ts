@@ -14,7 +14,7 @@ const POLL_MS = 200
  */
 export async function withModelLock<T>(
   store: string,
-  { id, signal, onWait }: { id: string; signal: AbortSignal; onWait?: () => void },
+  { id, signal, onWait }: { id: string; signal: AbortSignal; onWait?: (() => void) | undefined },
   work: () => Promise<T>,
 ): Promise<T> {
   const folder = join(store, '.locks')
