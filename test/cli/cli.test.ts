@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { copyFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import test, { after, before } from 'node:test'
+import { runCommand } from '../../src/cli/commands.ts'
 import { runHere } from '../support/cli/run-here.ts'
 import { runSteno, SAMPLE } from '../support/cli/run-steno.ts'
 import { startServer, type TestServer } from '../support/server/start-server.ts'
@@ -176,6 +182,33 @@ test('names in lists and JSON do not change the direction of text', async () => 
   // The search index follows the jobs.
   while (!found.stdout.includes(id!)) found = await search()
   for (const { stdout } of [show, found]) assert.match(stdout, /"rtl\\u202egpj\.flac"/)
+})
+
+test('an interruption names the jobs that continue, or may', async (t) => {
+  const stop = new AbortController()
+  let unanswered = 0
+  const stub = createServer(async (request, response) => {
+    // The first job is created and then waited for; the request for the second has no response.
+    if ((await text(request)).includes('first')) response.end('{"id":"job-1"}')
+    else if (++unanswered === 2) stop.abort()
+  }).listen(0, '127.0.0.1')
+  t.after(() => stub.closeAllConnections())
+  t.after(() => stub.close())
+  await once(stub, 'listening')
+  const url = `http://127.0.0.1:${(stub.address() as AddressInfo).port}`
+  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
+  const recordings = ['http://a.example/first.mp3', 'http://a.example/second.mp3']
+  const terminal = { env: { STENO_URL: url, STENO_KEY: 'k' }, stdin, stdout, stderr }
+  const args = ['transcribe', ...recordings]
+  assert.equal(await runCommand(args, { ...terminal, signal: stop.signal }), 130)
+  const lines = String(stderr.read()).split('\n')
+  assert.deepEqual(
+    lines.filter((line) => line.includes('continue')),
+    [
+      'first.mp3: job job-1 continues; to stop it: steno jobs cancel job-1',
+      'second.mp3: its job may continue; to find it: steno jobs',
+    ],
+  )
 })
 
 test('a wrong key is reported with the option to set it', async () => {

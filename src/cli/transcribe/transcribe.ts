@@ -61,12 +61,15 @@ export const transcribeCommand: Command = {
     }
     await using connection = await connectServer(server, { terminal, progress })
     const running = new Map<string, string>()
+    const requested = new Set<Recording>()
     if (!connection.isPrivate) {
-      terminal.signal.addEventListener('abort', () => printRunningJobs(running, progress))
+      const printJobs = () => printRunningJobs({ running, requested }, progress)
+      terminal.signal.addEventListener('abort', printJobs)
     }
     const getCapabilities = createCapabilitiesLookup(connection.client)
     const { client, isPrivate } = connection
-    const deps = { client, isPrivate, getCapabilities, running, progress, terminal, params }
+    const jobs = { running, requested }
+    const deps = { client, isPrivate, getCapabilities, ...jobs, progress, terminal, params }
     const work = ({ recording }: TranscribeTask) => transcribeRecording(recording, deps)
     let failed = 0
     let i = 0
@@ -95,14 +98,22 @@ type Deps = {
   getCapabilities: () => Promise<ServerCapabilities>
   /** The names of recordings by the ids of their jobs. */
   running: Map<string, string>
+  /** The recordings whose jobs are requested: the server may create them after an interruption. */
+  requested: Set<Recording>
 }
 
-/** Prints the jobs that continue on the server when the command is interrupted. */
-function printRunningJobs(running: ReadonlyMap<string, string>, progress: ProgressDisplay): void {
+/** Prints the jobs that continue on the server, or may, when the command is interrupted. */
+function printRunningJobs(
+  { running, requested }: Pick<Deps, 'running' | 'requested'>,
+  progress: ProgressDisplay,
+): void {
   for (const [id, name] of running) {
     progress.printLine(
       `${sanitize(name)}: job ${id} continues; to stop it: steno jobs cancel ${id}`,
     )
+  }
+  for (const { name } of requested) {
+    progress.printLine(`${sanitize(name)}: its job may continue; to find it: steno jobs`)
   }
 }
 
@@ -121,13 +132,15 @@ function createCapabilitiesLookup(client: Client): () => Promise<ServerCapabilit
 type FinishedJob = { id: string; result: ApiPreRecordedResult }
 
 async function transcribeRecording(recording: Recording, deps: Deps): Promise<FinishedJob> {
-  const { client, progress, params, running } = deps
+  const { client, progress, params, running, requested } = deps
   const { name } = recording
   let id: string | undefined
   try {
     const audioUrl =
       recording.kind === 'url' ? recording.url : await uploadRecording(recording, deps)
-    id = await client.create({ audio_url: audioUrl, ...params })
+    requested.add(recording)
+    const creation = client.create({ audio_url: audioUrl, ...params })
+    id = await creation.finally(() => requested.delete(recording))
     running.set(id, name)
     const job = await client.wait(id, ({ status, stage, fraction, seconds_left }) => {
       const step = { stage: stageName(stage ?? status), fraction, secondsLeft: seconds_left }
