@@ -219,11 +219,11 @@ function jobUrl(id: string): string {
 }
 
 /**
- * Encodes an id as a part of a path. Throws a `UsageError` for an empty one, and for dots: they
- * would lead to another path, such as that of the list.
+ * Encodes an id as a part of a path. Throws a `UsageError` for dots, which would lead to another
+ * path, such as that of the list.
  */
 function pathPart(id: string): string {
-  if (/^\.{0,2}$/.test(id)) throw new UsageError(`'${id}' is not an ID`)
+  if (/^\.{1,2}$/.test(id)) throw new UsageError(`'${id}' is not an ID`)
   return encodeURIComponent(id)
 }
 

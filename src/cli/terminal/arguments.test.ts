@@ -28,3 +28,8 @@ test('an unknown option is rejected with the known ones', () => {
   assert.throws(() => parseArguments(['--name'], options), UsageError)
   assert.throws(() => parseArguments(['--nam'], {}), /^UsageError: Unknown option '--nam'$/)
 })
+
+test('an empty argument is rejected', () => {
+  const refusal = { name: 'UsageError', message: 'An argument is empty' }
+  assert.throws(() => parseArguments(['show', ''], options), refusal)
+})

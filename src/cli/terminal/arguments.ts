@@ -10,14 +10,15 @@ type ArgumentOptions = NonNullable<ParseArgsConfig['options']>
 
 /**
  * Parses the arguments after the name of a command. Throws a `UsageError` that lists the options
- * for an unknown one, and for a second value of an option that takes one, which would otherwise
- * silently replace the first.
+ * for an unknown one, for an empty argument, as of a variable that is not set, and for a second
+ * value of an option that takes one, which would otherwise silently replace the first.
  */
 export function parseArguments<const T extends ArgumentOptions>(
   args: readonly string[],
   options: T,
 ) {
   const parsed = parseOptions(args, options)
+  if (parsed.positionals.includes('')) throw new UsageError('An argument is empty')
   const seenNames = new Set<string>()
   for (const { name } of parsed.tokens.filter((token) => token.kind === 'option')) {
     const { type, multiple } = options[name]!

@@ -116,6 +116,16 @@ test('pullModel downloads and records a model, once', async () => {
   assert.equal(server.seen.length, 2)
 })
 
+test('a pull removes what a killed one left beside a complete model', async () => {
+  await pullModel(folder, model, options())
+  const store = storeFolder(folder)
+  for (const name of ['.downloads', '.installing']) {
+    mkdirSync(join(store, name, 'small-model'), { recursive: true })
+    assert.equal(await pullModel(folder, model, options()), false)
+    assert.deepEqual([leftovers(), server.seen.length], [[], 2])
+  }
+})
+
 test('damaged and missing files are found', async () => {
   await pullModel(folder, model, options())
   const modelFolder = join(storeFolder(folder), 'small-model')

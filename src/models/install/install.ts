@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { copyFile, link, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import {
@@ -59,22 +60,26 @@ export async function installModel(
 ): Promise<boolean> {
   const { signal, onStep } = options
   const store = storeFolder(modelsFolder)
-  if (isInstalled(modelsFolder, model)) return false
+  const paths = installPaths(store, model.id)
+  // A killed installation may have left files although its model is complete.
+  const hasLeftovers = () => existsSync(paths.work) || existsSync(paths.downloads)
+  if (isInstalled(modelsFolder, model) && !hasLeftovers()) return false
   const onWait = () => onStep({ stage: 'waiting' })
   return withModelLock(store, { id: model.id, signal, onWait }, async () => {
-    if (isInstalled(modelsFolder, model)) return false
-    const paths = installPaths(store, model.id)
     await rm(paths.work, { recursive: true, force: true })
-    await makeFolder(paths.downloads)
-    try {
-      await obtain(paths.downloads)
-      await publishModel(await assembleModel(model, paths, options), paths)
-    } catch (error) {
-      await rm(paths.work, { recursive: true, force: true })
-      throw explainFullDisk(model, error)
+    const wasInstalled = isInstalled(modelsFolder, model)
+    if (!wasInstalled) {
+      await makeFolder(paths.downloads)
+      try {
+        await obtain(paths.downloads)
+        await publishModel(await assembleModel(model, paths, options), paths)
+      } catch (error) {
+        await rm(paths.work, { recursive: true, force: true })
+        throw explainFullDisk(model, error)
+      }
     }
     await rm(paths.downloads, { recursive: true, force: true })
-    return true
+    return !wasInstalled
   })
 }
 

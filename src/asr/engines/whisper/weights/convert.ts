@@ -69,5 +69,5 @@ function openWeights(folder: string): WeightFile {
   if (existsSync(ctranslate2)) return openCTranslate2(ctranslate2)
   const safetensors = openSafetensors(folder)
   if (safetensors) return safetensors
-  throw new WeightFileError(`${folder} has no Whisper weights (model.bin or model.safetensors)`)
+  throw new WeightFileError('The folder has no Whisper weights (model.bin or model.safetensors)')
 }
