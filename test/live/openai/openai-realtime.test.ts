@@ -23,11 +23,17 @@ async function connect(
   {
     headers,
     protocols,
-    base = server.url,
-  }: { headers?: Record<string, string>; protocols?: string[]; base?: string } = {},
+    base,
+    of = server,
+  }: {
+    headers?: Record<string, string>
+    protocols?: string[]
+    base?: string
+    of?: TestServer
+  } = {},
 ) {
-  const url = `${base.replace('http', 'ws')}/v1/realtime?intent=transcription`
-  const key = protocols ? {} : { authorization: `Bearer ${server.key}` }
+  const url = `${(base ?? of.url).replace('http', 'ws')}/v1/realtime?intent=transcription`
+  const key = protocols ? {} : { authorization: `Bearer ${of.key}` }
   const socket = new WebSocket(url, protocols ?? [], { headers: { ...key, ...headers } })
   t.after(() => socket.terminate())
   const events: Event[] = []
@@ -190,6 +196,27 @@ test('client-committed turns are transcribed completely and in order', async (t)
   const { error } = await client.next('error')
   assert.match((error as Event).message as string, /holds no audio/)
   assert.equal((error as Event).event_id, 'mine')
+})
+
+test('a turn waits for the sessions of earlier turns if there is no capacity beside them', async (t) => {
+  const small = await startServer({
+    speech: createFakeSpeechEngine('Hello there.'),
+    env: { STENO_LIVE_SLOTS: '1' },
+  })
+  t.after(() => small.close())
+  for (const turnDetection of [null, { type: 'server_vad' }]) {
+    const client = await connect(t, { of: small })
+    const input = { turn_detection: turnDetection }
+    client.send({ type: 'session.update', session: { audio: { input } } })
+    for (let turn = 0; turn < 3; turn++) {
+      client.append(sound(1))
+      client.send({ type: 'input_audio_buffer.commit' })
+    }
+    assert.equal((await client.next(COMPLETED, 3)).transcript, 'Hello there.')
+    assert.ok(!client.events.some(({ type }) => type === 'error'))
+    client.socket.close()
+    await client.closed
+  }
 })
 
 test('beta event names, mu-law and a key as subprotocol are supported', async (t) => {

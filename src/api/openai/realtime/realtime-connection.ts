@@ -192,11 +192,19 @@ export class RealtimeConnection implements SocketConnection {
     const { version, open } = this.#options
     const { format, logprobs, silenceMs } = this.#settings
     this.#turns ??= new RealtimeTurns({ version, logprobs })
-    const opening = open(toLiveSessionRequest(this.#settings)).catch((error: unknown) => {
-      this.#fail(error, null)
-      this.end(closeCodes.sessionFailed)
-      return undefined
-    })
+    const request = toLiveSessionRequest(this.#settings)
+    const earlierTurns = this.#lastRelay
+    const opening = open(request)
+      .catch(async () => {
+        // The sessions of earlier turns may use the capacity until they end.
+        await earlierTurns
+        return open(request)
+      })
+      .catch((error: unknown) => {
+        this.#fail(error, null)
+        this.end(closeCodes.sessionFailed)
+        return undefined
+      })
     const session: OpenedSession = {
       opening,
       connection: undefined,
