@@ -149,6 +149,20 @@ test('client secrets support the beta format', async () => {
   assert.equal(typeof (await open(body.client_secret.value)), 'object')
 })
 
+test('a client secret of the beta may leave the end of turns to the client', async () => {
+  type Older = { turn_detection: object | null; client_secret: Secret }
+  for (const detection of [null, { type: 'server_vad', silence_duration_ms: 300 }]) {
+    const json = { turn_detection: detection }
+    const path = '/v1/realtime/transcription_sessions'
+    const { body } = await call<Older>(server, path, { json })
+    assert.deepEqual(body.turn_detection, detection)
+    const first = await open(body.client_secret.value)
+    assert.ok(typeof first === 'object')
+    const { audio } = first.session as { audio: { input: { turn_detection: object | null } } }
+    assert.deepEqual(audio.input.turn_detection, detection)
+  }
+})
+
 test('a page of a configured origin may create a client secret', async () => {
   const response = await fetch(`${server.url}/v1/realtime/client_secrets`, {
     method: 'OPTIONS',

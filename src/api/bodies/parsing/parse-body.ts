@@ -147,7 +147,12 @@ export function createBodyParser(settings: BodySettings): ParseBody {
     key: parseWith(KeyRequest),
     webhook: parseWith(WebhookRequest),
     'client-secret': parseWith(ClientSecretRequest),
-    'transcription-session': parseWith(TranscriptionSessionRequest),
+    'transcription-session': (body) => {
+      const session = parseWith(TranscriptionSessionRequest)(body)
+      // Null does not mean absent here: the client ends turns itself.
+      const endsTurns = (body as { turn_detection?: unknown }).turn_detection === null
+      return endsTurns ? { ...session, turn_detection: null } : session
+    },
     'post-session-metadata': readMetadata,
     edits: (body) => readEditRequest(body, settings.requests),
   }
