@@ -9,9 +9,9 @@ import type { Log } from '../observability/log.ts'
 import { clientAddressOf } from './auth/client-address.ts'
 import { drainBody } from './bodies/receiving/drain-body.ts'
 import { acceptJson } from './bodies/receiving/json-body.ts'
-import { limitChunks } from './bodies/receiving/limit-chunks.ts'
 import { rejectEarly } from './bodies/receiving/reject-early.ts'
 import { watchBodies } from './bodies/receiving/slow-bodies.ts'
+import { refuseSmallChunks } from './bodies/receiving/small-chunks.ts'
 import { parseQuery } from './lists/parse-query.ts'
 import { compileQueryReader } from './lists/query-reader.ts'
 import { sendClientError, sendError } from './middleware/errors.ts'
@@ -53,7 +53,7 @@ export function createFastify(app: ServerDeps): FastifyInstance {
     const error = new AppError('request_unreadable', problem)
     sendClientError(error, socket, config.http)
   }
-  const ChunkLimitedRequest = limitChunks((socket) => {
+  const ChunkLimitedRequest = refuseSmallChunks((socket) => {
     refuse(socket, 'the chunks of its body are too small')
   })
   const pipelineQueue = serializePipelinedRequests(ChunkLimitedRequest)

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { bytesPerSample, type SampleEncoding } from '../pcm.ts'
-import { readWavLayout } from './wav.ts'
 import { findContradiction, wavHeader } from './wav-header.ts'
+import { readWavLayout } from './wav-layout.ts'
 
 const encodings: SampleEncoding[] = ['u8', 's16', 's24', 's32', 'alaw', 'mulaw', 'f32', 'f64']
 

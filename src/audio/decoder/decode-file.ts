@@ -17,7 +17,7 @@ import {
   type SampleLayout,
   secondsOfSamples,
 } from '../containers/stored-samples.ts'
-import { readWavLayout } from '../containers/wav.ts'
+import { readWavLayout } from '../containers/wav-layout.ts'
 import type { openLibavAudio } from '../libav/libav-audio.ts'
 import { type PlanarSamples, SAMPLE_RATE } from '../pcm.ts'
 import { createResampler } from '../resample.ts'

@@ -1,4 +1,4 @@
-import { readWavLayout } from '../../audio/containers/wav.ts'
+import { readWavLayout } from '../../audio/containers/wav-layout.ts'
 import type { SampleEncoding } from '../../audio/pcm.ts'
 import type { LiveFormat } from './live-api-types.ts'
 

@@ -3,7 +3,7 @@ import { type FileHandle, mkdir, open, readdir, rename, rm, unlink } from 'node:
 import { dirname, join } from 'node:path'
 import { AppError } from '../../../errors.ts'
 import { storageError, throwStorageError } from '../../database/sqlite/storage-error.ts'
-import { limitSource } from '../limit-source.ts'
+import { limitSize } from '../limit-size.ts'
 import { isObjectId, LIST_SIZE, type ObjectStore, type WriteOptions } from '../object-store.ts'
 import { linkOrCopy, syncFolder } from './durable-file.ts'
 import { isMissingFile } from './missing-file.ts'
@@ -130,7 +130,7 @@ async function writeFile(
   const handle = await open(path, 'wx')
   try {
     let size = 0
-    for await (const bytes of limitSource(source, options)) {
+    for await (const bytes of limitSize(source, options)) {
       await writeAll(handle, bytes)
       size += bytes.byteLength
     }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { throwStorageError } from '../../database/sqlite/storage-error.ts'
-import { limitSource } from '../limit-source.ts'
+import { limitSize } from '../limit-size.ts'
 import type { ObjectStore } from '../object-store.ts'
 import { readLazily } from '../read-lazily.ts'
 import { decryptFile, readObjectInfo, readRange, readWhole } from './decrypt-object.ts'
@@ -33,7 +33,7 @@ export function withEncryption(
     async write(id, source, options) {
       let size = 0
       async function* counted() {
-        for await (const bytes of limitSource(source, options)) {
+        for await (const bytes of limitSize(source, options)) {
           size += bytes.byteLength
           yield bytes
         }

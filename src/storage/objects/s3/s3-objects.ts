@@ -7,7 +7,7 @@ import { wallNow } from '../../../clock.ts'
 import type { ObjectStoreConfig } from '../../../config/storage/object-store.ts'
 import { AppError } from '../../../errors.ts'
 import { storageError, throwStorageError } from '../../database/sqlite/storage-error.ts'
-import { limitSource } from '../limit-source.ts'
+import { limitSize } from '../limit-size.ts'
 import {
   type ActiveNodes,
   LIST_SIZE,
@@ -149,7 +149,7 @@ function writesOf(s3: S3, copies: LocalCopies): ObjectWrites {
     async write(id, source, options) {
       const failed = new AbortController()
       const signal = AbortSignal.any([options.signal, failed.signal])
-      const checked = limitSource(source, { ...options, signal })
+      const checked = limitSize(source, { ...options, signal })
       const limits = { epoch: options.epoch, signal }
       try {
         if (options.keepsLocalCopy) {
@@ -174,7 +174,7 @@ function writesOf(s3: S3, copies: LocalCopies): ObjectWrites {
         return Key
       }
       const key = await withKey(s3, id, head)
-      await uploadObject(s3, limitSource(source, limits), { key, signal }).catch(throwStorageError)
+      await uploadObject(s3, limitSize(source, limits), { key, signal }).catch(throwStorageError)
     },
     async delete(id, { epoch = Number.POSITIVE_INFINITY } = {}) {
       const keys = await findKeys(s3, 'objects', id)

@@ -5,7 +5,7 @@ import { rounds } from '../../../test/support/random/rounds.ts'
 import { AppError } from '../../errors.ts'
 import { bytesSource } from './byte-source.ts'
 import { describeSamples, readStoredSamples } from './stored-samples.ts'
-import { readWavLayout } from './wav.ts'
+import { readWavLayout } from './wav-layout.ts'
 
 type Format = Partial<Record<'tag' | 'channels' | 'rate' | 'frame' | 'bits', number>>
 

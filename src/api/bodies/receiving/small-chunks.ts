@@ -15,7 +15,7 @@ const MIN_CHUNK_BYTES = 64
  * one byte blocks the event loop for a second, before any handler could notice it. `refuse`
  * responds on the socket, and then its connection ends.
  */
-export function limitChunks(refuse: (socket: Socket) => void): typeof IncomingMessage {
+export function refuseSmallChunks(refuse: (socket: Socket) => void): typeof IncomingMessage {
   return class ChunkLimitedRequest extends IncomingMessage {
     #chunks = 0
     #bytes = 0

@@ -6,7 +6,7 @@ import type { WriteOptions } from './object-store.ts'
  * Passes on the bytes of `source`, within the limits of a write. If the signal aborts, it fails
  * with the reason of the signal, even if the source never ends.
  */
-export async function* limitSource(
+export async function* limitSize(
   source: AsyncIterable<Uint8Array>,
   { maxBytes, signal, reserve }: WriteOptions,
 ): AsyncGenerator<Uint8Array, undefined> {
