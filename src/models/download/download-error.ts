@@ -1,22 +1,24 @@
+import { parseRetryAfter } from '../../net/retry-after.ts'
+
 /** The reason why a file cannot be fetched; the message may contain a remedy. */
 export class DownloadError extends Error {
   override name = 'DownloadError'
   /** Whether the same request may succeed a moment later. */
   readonly isTransient: boolean
-  /** Seconds that the server asks to wait for. */
-  readonly retryAfter: number | undefined
+  /** How long the server asks to wait before the next attempt. */
+  readonly retryAfterMs: number | undefined
 
   constructor(
     problem: string,
     {
       isTransient,
-      retryAfter,
+      retryAfterMs,
       cause,
-    }: { isTransient: boolean; retryAfter?: number | undefined; cause?: unknown },
+    }: { isTransient: boolean; retryAfterMs?: number | undefined; cause?: unknown },
   ) {
     super(problem, { cause })
     this.isTransient = isTransient
-    this.retryAfter = retryAfter
+    this.retryAfterMs = retryAfterMs
   }
 }
 
@@ -33,12 +35,11 @@ const remedies: Record<number, string> = {
 
 /** Returns the error of a response other than the file. `retryAfter` is the header of that name. */
 export function statusError(status: number, retryAfter: string | undefined): DownloadError {
-  const seconds = Number(retryAfter)
   const isTransient = status >= 500 || status === 408 || status === 425 || status === 429
   const remedy = remedies[status]
   return new DownloadError(`the server responds with ${status}${remedy ? `; ${remedy}` : ''}`, {
     isTransient,
-    retryAfter: retryAfter !== undefined && seconds > 0 ? seconds : undefined,
+    retryAfterMs: parseRetryAfter(retryAfter, { now: Date.now() }),
   })
 }
 

@@ -15,7 +15,7 @@ import {
   startModelServer,
 } from '../../../test/support/asr/model-server.ts'
 import { createDownloadClient, type Download, downloadFile } from './download.ts'
-import { DownloadError } from './download-error.ts'
+import { DownloadError, statusError } from './download-error.ts'
 
 const limits = { stallMs: 10_000, minBytes: 1000, tries: 3, pauseMs: 5 }
 const hasty = { ...limits, stallMs: 300 }
@@ -262,7 +262,7 @@ test('a file with a wrong hash is discarded', async () => {
 })
 
 test('transient statuses are retried, others are not', async () => {
-  await download([refuse(500), refuse(429, { 'retry-after': '0.2' })])
+  await download([refuse(500), refuse(429)])
   rmSync(path)
   const error = await download([refuse(403)]).catch((one: DownloadError) => one)
   assert.ok(error instanceof DownloadError)
@@ -270,6 +270,16 @@ test('transient statuses are retried, others are not', async () => {
   assert.equal(server.seen.length, 4)
   await assert.rejects(download([], { url: `${server.url}/gone` }), /responds with 404; .*MIRROR/)
   await assert.rejects(download([refuse(503), refuse(503), refuse(503)]), /responds with 503$/)
+})
+
+test('Retry-After delays the next attempt, by seconds or until a date', async () => {
+  const startedAt = performance.now()
+  await download([refuse(429, { 'retry-after': '1' })])
+  assert.ok(performance.now() - startedAt >= 990)
+  const date = new Date(Date.now() + 20_000).toUTCString()
+  const { retryAfterMs = 0 } = statusError(503, date)
+  assert.ok(retryAfterMs > 10_000 && retryAfterMs <= 20_000, `${retryAfterMs} ms`)
+  assert.equal(statusError(503, 'soon').retryAfterMs, undefined)
 })
 
 test('an unavailable server is reported in words', async () => {

@@ -109,8 +109,8 @@ async function fetchWhole(
       if (!problem.isTransient || failures >= limits.tries) throw problem
       onRetry(problem.message)
       const pause = limits.pauseMs * 2 ** (failures - 1)
-      const retryAfterMs = (problem.retryAfter ?? 0) * 1000
-      await sleep(Math.min(MAX_PAUSE_MS, Math.max(pause, retryAfterMs)), undefined, { signal })
+      const wait = Math.max(pause, problem.retryAfterMs ?? 0)
+      await sleep(Math.min(MAX_PAUSE_MS, wait), undefined, { signal })
     }
   }
 }
