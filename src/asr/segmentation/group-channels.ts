@@ -16,6 +16,7 @@ import {
   type FrameBands,
   findCrosstalk,
   frameBands,
+  framesToSilence,
   SPECTRUM_STARTS,
 } from '../../audio/channels/crosstalk.ts'
 import { SPECTRUM_SAMPLES } from '../../audio/channels/spectra.ts'
@@ -33,8 +34,6 @@ const MAX_EXCERPTS = 75
 /** Samples before an excerpt that warm up the detector; whole frames. */
 const LEAD_IN = WARM_UP_FRAMES * VAD_FRAME
 const BLOCK = CROSSTALK_BLOCK * VAD_FRAME
-/** Frames on either side that decide whether crosstalk is silenced: 0.2 s. */
-const NEARBY_FRAMES = 6
 
 /**
  * Groups channels that carry the same speech, and writes the files to recognize: one for each
@@ -198,21 +197,15 @@ function measureBlock(planes: PlanarSamples, balance: Balance): CrosstalkMeasure
   return measurement
 }
 
-/**
- * Silences frames that hold only crosstalk, unless the channel's own speech dominates the 0.4 s
- * around: where two people talk at once, cutting words does more harm than crosstalk.
- */
+/** Silences frames that hold only crosstalk. */
 function silenceCrosstalk(planes: PlanarSamples, crosstalkFlags: readonly boolean[][]): void {
   for (const [channel, plane] of planes.entries()) {
-    // Positive where a frame is crosstalk.
-    const signed = crosstalkFlags.map((isCrosstalk, n) => {
-      const energy = frameOf(plane, n).reduce((sum, sample) => sum + sample * sample, 0)
-      return isCrosstalk[channel] ? energy : -energy
+    const energies = crosstalkFlags.map((_, n) => {
+      return frameOf(plane, n).reduce((sum, sample) => sum + sample * sample, 0)
     })
-    for (let n = 0; n < CROSSTALK_BLOCK; n++) {
-      const near = signed.slice(Math.max(0, n - NEARBY_FRAMES), n + NEARBY_FRAMES + 1)
-      const isMostlyCrosstalk = near.reduce((sum, frameEnergy) => sum + frameEnergy, 0) > 0
-      if (crosstalkFlags[n]![channel] && isMostlyCrosstalk) frameOf(plane, n).fill(0)
+    const isCrosstalk = crosstalkFlags.map((flags) => flags[channel]!)
+    for (const [n, isSilenced] of framesToSilence(energies, isCrosstalk).entries()) {
+      if (isSilenced) frameOf(plane, n).fill(0)
     }
   }
 }

@@ -8,6 +8,7 @@ import {
   createMeasurement,
   findCrosstalk,
   frameBands,
+  framesToSilence,
   SPECTRUM_STARTS,
 } from './crosstalk.ts'
 import { SPECTRUM_SAMPLES } from './spectra.ts'
@@ -124,4 +125,20 @@ test('a quiet voice that is absent from the louder channel is not crosstalk', ()
 test('equal channels are not crosstalk of each other', () => {
   const source = voice(1)
   assert.equal(crosstalkShare(source, source), 0)
+})
+
+/** Silences frames: `#` is own speech, `x` crosstalk, and `X` crosstalk that is much louder. */
+function silence(frames: string): string {
+  const energies = [...frames].map((frame) => (frame === 'X' ? 100 : 1))
+  const isCrosstalk = [...frames].map((frame) => frame !== '#')
+  const silenced = framesToSilence(energies, isCrosstalk)
+  return [...frames].map((frame, n) => (silenced[n] ? '.' : frame)).join('')
+}
+
+test('crosstalk is silenced unless its channel has more speech of its own around it', () => {
+  assert.equal(silence('####x####'), '####x####')
+  assert.equal(silence('####X####'), '####.####')
+  assert.equal(silence('#xxxxxxx'), '#.......')
+  assert.equal(silence('x######'), 'x######')
+  assert.equal(silence(`${'#'.repeat(20)}${'x'.repeat(8)}`), `${'#'.repeat(20)}${'.'.repeat(8)}`)
 })

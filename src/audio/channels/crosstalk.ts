@@ -41,6 +41,8 @@ const DENSE_LAG = 6
 const MAX_LAGGED_DELAY = 1024
 /** Frames by which crosstalk may come later than its source, or earlier (1.12 s). */
 export const CROSSTALK_FRAMES = 35
+/** Frames on either side (0.2 s) whose energy decides whether a frame is silenced. */
+const NEARBY_FRAMES = 6
 /**
  * A frame contains speech of its own when 30 % of its energy exceeds three times (5 dB) the
  * predicted crosstalk, whose energy varies that much with reverberation.
@@ -291,6 +293,23 @@ export function createCrosstalkGate(channels: number, { ahead = 0, balance = eve
       return excess < OWN_SHARE * energy
     })
   }
+}
+
+/**
+ * Returns which frames of a channel to silence: those with only crosstalk, unless the channel's own
+ * speech dominates the 0.4 s around. Where two people talk at once, cutting words does more harm
+ * than crosstalk.
+ */
+export function framesToSilence(
+  energies: readonly number[],
+  isCrosstalk: readonly boolean[],
+): boolean[] {
+  // Positive where a frame is crosstalk.
+  const signed = energies.map((energy, n) => (isCrosstalk[n] ? energy : -energy))
+  return signed.map((_, n) => {
+    const near = signed.slice(Math.max(0, n - NEARBY_FRAMES), n + NEARBY_FRAMES + 1)
+    return isCrosstalk[n]! && near.reduce((sum, energy) => sum + energy, 0) > 0
+  })
 }
 
 /** The starts of the spectra in a block of frames, in samples from the start of the block. */

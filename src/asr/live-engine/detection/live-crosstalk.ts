@@ -10,6 +10,7 @@ import {
   type FrameBands,
   findCrosstalk,
   frameBands,
+  framesToSilence,
 } from '../../../audio/channels/crosstalk.ts'
 import { BALANCE_BLOCKS, createRecentBalance } from '../../../audio/channels/recent-balance.ts'
 import { SPECTRUM_HOP, SPECTRUM_SAMPLES, type Spectrum } from '../../../audio/channels/spectra.ts'
@@ -25,8 +26,6 @@ const SEARCH_FRAMES = 8
  * many frames (2 s, and those that may leak into the first of them) are examined again.
  */
 const LOOK_BACK = 62 + CROSSTALK_FRAMES
-/** Frames on either side (0.2 s) whose energy decides whether a frame is silenced. */
-const NEARBY_FRAMES = 6
 
 /** The channels that hold only crosstalk from another channel. */
 export type CrosstalkFrames = {
@@ -101,10 +100,7 @@ function isSamePair(a: CrosstalkPath, b: CrosstalkPath): boolean {
   return a.source === b.source && a.target === b.target
 }
 
-/**
- * Returns the frames in which a channel held only crosstalk, unless its own speech dominates the
- * frames around: cutting words does more harm than crosstalk.
- */
+/** Returns the frames of a channel to silence now that its crosstalk paths are known. */
 function findEarlier(
   frames: readonly FrameBands[][],
   {
@@ -114,13 +110,11 @@ function findEarlier(
   }: { channel: number; paths: readonly CrosstalkPath[]; balance: Balance },
 ): number[] {
   const isCrosstalk = createCrosstalkGate(frames[0]?.length ?? 0, { balance })
-  // Positive where a frame is crosstalk.
-  const signed = frames.map((bands) => {
-    const energy = bands[channel]!.reduce((sum, bandEnergy) => sum + bandEnergy, 0)
-    return isCrosstalk(bands, paths)[channel] ? energy : -energy
+  const energies = frames.map((bands) => {
+    return bands[channel]!.reduce((sum, bandEnergy) => sum + bandEnergy, 0)
   })
-  return signed.flatMap((energy, n) => {
-    const near = signed.slice(Math.max(0, n - NEARBY_FRAMES), n + NEARBY_FRAMES + 1)
-    return energy > 0 && near.reduce((sum, signedEnergy) => sum + signedEnergy, 0) > 0 ? [n] : []
+  const flags = frames.map((bands) => isCrosstalk(bands, paths)[channel]!)
+  return [...framesToSilence(energies, flags).entries()].flatMap(([n, isSilenced]) => {
+    return isSilenced ? [n] : []
   })
 }
