@@ -15,6 +15,13 @@ export const closeCodes = {
   sessionFailed: 4500,
 } as const
 
+/**
+ * The codes that a socket reports if it received none, or was lost; they are never sent (RFC 6455,
+ * 7.4.1).
+ */
+export const NO_STATUS = 1005
+export const ABNORMAL_CLOSURE = 1006
+
 /** The reasons that are sent with close codes; clients show them. */
 export const closeReasons: Record<number, string> = {
   [closeCodes.frameTooLarge]: 'frame too large',

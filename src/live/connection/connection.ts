@@ -1,5 +1,5 @@
 import { messageMemory, type SessionUnreadBytes, unbounded } from '../messages/unread-bytes.ts'
-import { closeCodes, isSessionEnd } from './close-codes.ts'
+import { ABNORMAL_CLOSURE, closeCodes, isSessionEnd } from './close-codes.ts'
 
 /** A message on its way to the client. */
 export type OutgoingMessage = {
@@ -126,8 +126,8 @@ export class Connection {
    */
   socketClosed(code: number): void {
     const lostCode = this.#closeCode ?? code
-    // Without a response the socket reports 1006.
-    const isFinished = isSessionEnd(this.#closeCode) && code !== 1006
+    // The client is sure to have every message only if it answered the close.
+    const isFinished = isSessionEnd(this.#closeCode) && code !== ABNORMAL_CLOSURE
     this.#dropWaiting()
     this.end(code)
     this.#handlers.onLost(lostCode)

@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify'
 import type { WebSocket } from 'ws'
 import type { App } from '../../../../app/app-type.ts'
 import { AppError } from '../../../../errors.ts'
-import { closeCodes } from '../../../../live/connection/close-codes.ts'
+import { ABNORMAL_CLOSURE, closeCodes } from '../../../../live/connection/close-codes.ts'
 import type { Connection } from '../../../../live/connection/connection.ts'
 import type { FrameScheduler } from '../../../../live/input/frame-scheduler.ts'
 import type { SessionNode } from '../../../../live/sessions/nodes/placement.ts'
@@ -74,7 +74,7 @@ export function createLiveSocketServer(
       if (typeof connection === 'number') refuse(webSocket, connection)
       else serveConnection({ webSocket, socket, connection, scheduler, maxFrameBytes })
     })
-    if (!isOpen && typeof connection !== 'number') connection.socketClosed(1006)
+    if (!isOpen && typeof connection !== 'number') connection.socketClosed(ABNORMAL_CLOSURE)
   }
 
   http.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
@@ -103,7 +103,7 @@ async function connectHere(
   for (;;) {
     const connection = await connect(upgrade.request, { ...ids, avoid }, deps)
     if (typeof connection === 'number' || !('nodeId' in connection)) return connection
-    if (!upgrade.socket.writable) return 1001
+    if (!upgrade.socket.writable) return ABNORMAL_CLOSURE
     const { jobId, nodeId, url } = connection
     if (await forwardSocket(upgrade, { url, address: ids.address })) {
       const cut = () => upgrade.socket.destroy()
@@ -124,12 +124,12 @@ async function connect(
   { live, log }: Pick<LiveSocketDeps, 'live' | 'log'>,
 ): Promise<Connection | SessionNode | number> {
   const query = new URL(url, 'http://localhost').searchParams
-  const offset = query.get('offset')
-  if (offset !== null && !/^\d{1,15}$/.test(offset)) return closeCodes.misuse
+  const offsetText = query.get('offset')
+  if (offsetText !== null && !/^\d{1,15}$/.test(offsetText)) return closeCodes.misuse
   try {
-    const place = offset === null ? undefined : Number(offset)
+    const offset = offsetText === null ? undefined : Number(offsetText)
     const isForwarded = FORWARDED_HEADER in headers
-    return await live.connect(query.get('token') ?? '', { offset: place, isForwarded, ...ids })
+    return await live.connect(query.get('token') ?? '', { offset, isForwarded, ...ids })
   } catch (error) {
     log.error({ err: error, ...ids }, 'cannot connect to a live session')
     return closeCodes.internalError

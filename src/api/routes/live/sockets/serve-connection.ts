@@ -1,7 +1,12 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type RawData, type WebSocket, WebSocketServer } from 'ws'
-import { closeCodes, closeReasons } from '../../../../live/connection/close-codes.ts'
+import {
+  ABNORMAL_CLOSURE,
+  closeCodes,
+  closeReasons,
+  NO_STATUS,
+} from '../../../../live/connection/close-codes.ts'
 import type { Connection } from '../../../../live/connection/connection.ts'
 import type { FrameScheduler } from '../../../../live/input/frame-scheduler.ts'
 import type { Upgrade } from './forward-socket.ts'
@@ -208,8 +213,8 @@ function watchHeartbeat(webSocket: WebSocket, connection: SocketConnection) {
   }
 }
 
-/** Closes with a code that may be sent; 1005 and 1006 only mean that none was received. */
+/** Closes with a code, or with an internal error if the code must not be sent. */
 export function closeSocket(webSocket: WebSocket, code: number): void {
-  const isSendable = code >= 1000 && code !== 1005 && code !== 1006
+  const isSendable = code >= 1000 && code !== NO_STATUS && code !== ABNORMAL_CLOSURE
   webSocket.close(isSendable ? code : closeCodes.internalError, closeReasons[code])
 }
