@@ -110,7 +110,7 @@ export function createComponents(
 ): SessionComponents {
   const { id: sessionId, params, store, text, config, earlier, metrics, captions } = options
   const journal = new Journal({ store, log, signal, maxLogBytes: config.maxLogBytes })
-  const warn = createWarnings({ journal, log, sent: earlier?.warnings ?? [] })
+  const warn = createWarnings({ journal, log, logged: earlier?.warnings ?? [] })
   for (const warning of options.requestWarnings ?? []) warn(warning)
   const outbox = new MessageOutbox({
     sessionId,

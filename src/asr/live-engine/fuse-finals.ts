@@ -1,11 +1,11 @@
-import { setTimeout as wait } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { fuseRecognitions } from '../recognition/fusion.ts'
 import type { FinalResult } from './live-engine.ts'
 
 /** The longest wait for the second recognizer after the first has finished, in milliseconds. */
 const MAX_DELAY_MS = 700
 
-/** The recognitions to join, and the longest delay of the second one. */
+/** The recognitions to fuse, and the longest delay of the second one. */
 export type FuseFinalsOptions = {
   first: Promise<FinalResult>
   /** Starts the second recognition; its signal aborts when it is too late. */
@@ -15,8 +15,8 @@ export type FuseFinalsOptions = {
 }
 
 /**
- * Joins the words of two recognizers, as recordings do. A second one that fails, or that comes too
- * late, is left out: a final must not wait long.
+ * Fuses the words of two recognizers, as for recordings. Leaves out the second one if it fails or
+ * takes too long, because a final must not wait long.
  */
 export async function fuseFinals({
   first,
@@ -24,11 +24,11 @@ export async function fuseFinals({
   signal,
   maxDelayMs = MAX_DELAY_MS,
 }: FuseFinalsOptions): Promise<FinalResult> {
-  const delayed = new AbortController()
-  const secondResult = second(AbortSignal.any([signal, delayed.signal])).catch(() => undefined)
+  const cancellation = new AbortController()
+  const secondResult = second(AbortSignal.any([signal, cancellation.signal])).catch(() => undefined)
   try {
     const firstResult = await first
-    const pause = wait(maxDelayMs, undefined, { signal: delayed.signal, ref: false }).catch(
+    const pause = delay(maxDelayMs, undefined, { signal: cancellation.signal, ref: false }).catch(
       () => {},
     )
     const secondFinal = await Promise.race([secondResult, pause])
@@ -40,6 +40,6 @@ export async function fuseFinals({
       warnings: [...new Set([...firstResult.warnings, ...secondFinal.warnings])],
     }
   } finally {
-    delayed.abort()
+    cancellation.abort()
   }
 }

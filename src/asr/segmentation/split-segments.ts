@@ -156,7 +156,7 @@ function joinFragments(
 
 /**
  * Joins a short region with the one before it, or after it, if the pause between them is short: the
- * recognizer hears "Ask not." alone as "As not.". Rows of fragments stay as they are.
+ * recognizer takes "Ask not." alone for "As not.". Rows of fragments stay as they are.
  */
 function attachShortRegions(regions: readonly SpokenRegion[], longest: number): SpeechRegion[] {
   const attached: SpokenRegion[] = []

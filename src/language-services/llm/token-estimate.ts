@@ -4,7 +4,7 @@
  */
 const TOKEN_BYTES = 3
 
-/** Estimates the tokens of a text; the estimate is rather too high. */
+/** Estimates the tokens of a text, rather too many than too few. */
 export function estimateTokens(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / TOKEN_BYTES)
 }

@@ -27,22 +27,22 @@ export function limitText(
 }
 
 /**
- * Creates a function that logs a warning, each once per session; `sent` are those that an earlier
+ * Creates a function that logs each warning once per session; `logged` are those that an earlier
  * process logged.
  */
 export function createWarnings({
   journal,
   log,
-  sent,
+  logged,
 }: {
   journal: Journal
   log: Log
-  sent: readonly string[]
+  logged: readonly string[]
 }): (text: string) => void {
-  const logged = new Set(sent)
+  const known = new Set(logged)
   return (text) => {
-    if (logged.has(text)) return
-    logged.add(text)
+    if (known.has(text)) return
+    known.add(text)
     log.warn({ warning: text }, 'a live session has a warning')
     journal.append({ lines: [formatLogRecord({ kind: 'warning', text })] })
   }

@@ -12,8 +12,8 @@ import { joinTexts } from './build-live-result.ts'
 import type { ChannelSpan } from './speaker-lookup.ts'
 import { TranslationResults } from './translation-results.ts'
 
-const textAddOns = ['named_entity_recognition', 'sentiment_analysis'] as const
-type UtteranceAddOn = (typeof textAddOns)[number]
+const utteranceAddOns = ['named_entity_recognition', 'sentiment_analysis'] as const
+type UtteranceAddOn = (typeof utteranceAddOns)[number]
 
 /** The results of one add-on for all utterances, each with its position and as JSON text. */
 type UtteranceResults = {
@@ -54,8 +54,8 @@ export async function collectAddOnResults(
   { realtime_processing: requested }: AddOnParams,
   { format, speakerAt, hasServices }: CollectOptions,
 ): Promise<CollectedResults> {
-  const requestedTypes = textAddOns.filter((type) => requested[type])
-  const collected = Object.fromEntries(textAddOns.map((type) => [type, emptyResults()]))
+  const requestedTypes = utteranceAddOns.filter((type) => requested[type])
+  const collected = Object.fromEntries(utteranceAddOns.map((type) => [type, emptyResults()]))
   const isTranslated = requested.translation && hasServices
   const { target_languages: targets = [] } = requested.translation_config ?? {}
   const translations = new TranslationResults(targets, speakerAt)

@@ -91,16 +91,18 @@ function putRanges<T extends WordIndexRange>(
     )
 }
 
-/**
- * Assigns the words of a speaker to another one, even words that a person assigned to the speaker.
- */
+/** Merges a speaker into another one, with the words that a person assigned to the speaker. */
 function joinSpeakers(
   { speakers, joined, speakerNames }: EditState,
   { speaker, into }: { speaker: number; into: number },
 ): void {
-  for (const [found, now] of [...joined]) if (now === speaker) joined.set(found, into)
+  for (const [detected, current] of [...joined]) {
+    if (current === speaker) joined.set(detected, into)
+  }
   if (!joined.has(speaker)) joined.set(speaker, into)
-  for (const [found, now] of [...joined]) if (now === found) joined.delete(found)
+  for (const [detected, current] of [...joined]) {
+    if (current === detected) joined.delete(detected)
+  }
   for (const [utterance, all] of speakers) {
     const moved = all.map((assignment) =>
       assignment.speaker === speaker ? { ...assignment, speaker: into } : assignment,
@@ -117,13 +119,15 @@ function setName(names: Map<number, string>, id: number, name: string): void {
   else names.set(id, name)
 }
 
-/** Returns the speaker of a word of an utterance; `found` is the speaker that diarization found. */
+/** Returns the speaker of a word of an utterance; `detectedSpeaker` is that of diarization. */
 export function speakerAt(
   { speakers, joined }: Pick<EditState, 'speakers' | 'joined'>,
   { utterance, word }: { utterance: number; word: number },
-  foundSpeaker: number | undefined,
+  detectedSpeaker: number | undefined,
 ): number | undefined {
   const assignment = speakers.get(utterance)?.find(({ from, to }) => from <= word && word < to)
   if (assignment) return assignment.speaker
-  return foundSpeaker === undefined ? undefined : (joined.get(foundSpeaker) ?? foundSpeaker)
+  return detectedSpeaker === undefined
+    ? undefined
+    : (joined.get(detectedSpeaker) ?? detectedSpeaker)
 }

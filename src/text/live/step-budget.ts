@@ -1,26 +1,26 @@
 /**
- * Milliseconds that a step may use at once: enough for the largest vocabulary in every language
+ * The milliseconds that a step may use at once: enough for the largest vocabulary in every language
  * that has pronunciations.
  */
-const CAPACITY = 15_000
+const CAPACITY_MS = 15_000
 /**
  * Milliseconds that a step regains per second: several times as much as speech needs with 10,000
  * ordinary entries.
  */
-const REFILL = 500
-/** Milliseconds that other sessions in a shared thread may wait. */
-const MAX_WAIT_MS = 20
+const REFILL_MS_PER_SECOND = 500
+/** A task that takes longer is long: other sessions in a shared thread wait for it. */
+const LONG_MS = 20
 /** A single task that takes longer marks the step as slow. */
-const VERY_LONG = 100
+const VERY_LONG_MS = 100
 /** This many long tasks mark the step as slow. */
-const MAX_LONG = 3
+const MAX_LONG_TASKS = 3
 
 /** The processor time that a session may use for one of its steps. */
 export class StepBudget {
   readonly #now: () => number
-  #left = CAPACITY
+  #remainingMs = CAPACITY_MS
   #at: number
-  #long = 0
+  #longTasks = 0
 
   /** `now` is in milliseconds. */
   constructor(now: () => number) {
@@ -31,18 +31,20 @@ export class StepBudget {
   /** Charges a task of `ms` milliseconds. */
   spend(ms: number): void {
     const now = this.#now()
-    this.#left = Math.min(CAPACITY, this.#left + ((now - this.#at) / 1000) * REFILL) - ms
+    this.#remainingMs =
+      Math.min(CAPACITY_MS, this.#remainingMs + ((now - this.#at) / 1000) * REFILL_MS_PER_SECOND) -
+      ms
     this.#at = now
-    if (ms > MAX_WAIT_MS) this.#long += ms > VERY_LONG ? MAX_LONG : 1
+    if (ms > LONG_MS) this.#longTasks += ms > VERY_LONG_MS ? MAX_LONG_TASKS : 1
   }
 
-  /** Returns whether its tasks have repeatedly delayed those of others. */
+  /** Whether its tasks have repeatedly delayed those of other sessions. */
   get isSlow(): boolean {
-    return this.#long >= MAX_LONG
+    return this.#longTasks >= MAX_LONG_TASKS
   }
 
-  /** Returns whether it has used more time than it may. */
+  /** Whether it has used more time than it may. */
   get isSpent(): boolean {
-    return this.#left < 0
+    return this.#remainingMs < 0
   }
 }

@@ -8,14 +8,14 @@ import { type PreparedTransform, prepareTransform, runLiveAddOn } from './run-li
 import type { TransformStep } from './step-names.ts'
 import type { FromTextThread, ToThread } from './text-thread.ts'
 
-type SessionSteps = { params: Params; changes: Map<TransformStep, PreparedTransform> }
+type SessionSteps = { params: Params; transforms: Map<TransformStep, PreparedTransform> }
 
 const sessions = new Map<string, SessionSteps>()
 
 parentPort!.on('message', (message: ToThread) => {
   switch (message.kind) {
     case 'open':
-      sessions.set(message.session, { params: JSON.parse(message.params), changes: new Map() })
+      sessions.set(message.session, { params: JSON.parse(message.params), transforms: new Map() })
       break
     case 'close':
       sessions.delete(message.session)
@@ -35,7 +35,7 @@ function runTask({ session: name, task }: Extract<ToThread, { kind: 'task' }>): 
   try {
     const session = sessions.get(name)!
     if (task.kind === 'transform') {
-      const { apply, warnings } = changeOf(session, task.name)
+      const { apply, warnings } = transformOf(session, task.name)
       return { kind: 'done', value: apply(task.utterance), warnings: warnings() }
     }
     let fault: string | undefined
@@ -58,8 +58,8 @@ function errorKindOf(error: unknown): string {
   return error instanceof Error ? error.name : 'unknown'
 }
 
-function changeOf({ params, changes }: SessionSteps, name: TransformStep): PreparedTransform {
-  const change = changes.get(name) ?? prepareTransform(name, params)
-  changes.set(name, change)
-  return change
+function transformOf({ params, transforms }: SessionSteps, name: TransformStep): PreparedTransform {
+  const transform = transforms.get(name) ?? prepareTransform(name, params)
+  transforms.set(name, transform)
+  return transform
 }
