@@ -36,6 +36,7 @@ test('frames of medium probability continue speech but do not start it', () => {
 
 test('a click shorter than the minimum speech is not a segment', () => {
   assert.deepEqual(cut('...#......##...'), ['10-12'])
+  assert.deepEqual(cut('...#......#....'), [])
 })
 
 test('in noise, segments bridge longer pauses and have wider edges', () => {
@@ -137,6 +138,20 @@ test('a row of fragments is split into segments of about equal length', () => {
       [digits / 2, digits / 2],
     )
   }
+})
+
+test('no fragment of a row is left for a segment of its own', () => {
+  // 6 fragments have 7 s of speech, 7 have more than eight.
+  const fragment = '#'.repeat(36)
+  const speech = Array.from({ length: 13 }, () => fragment).join('.'.repeat(19))
+  const probabilities = Float32Array.from(speech, (c) => (c === '#' ? 0.9 : 0.05))
+  const quiet = { probabilities, noisy: new Uint8Array(speech.length) }
+  const options = { ...fileSegments, maxSeconds: 15 }
+  const segments = splitSegments(quiet, speech.length * VAD_FRAME, options)
+  assert.deepEqual(
+    segments.map(({ pauses = [] }) => pauses.length + 1),
+    [4, 5, 4],
+  )
 })
 
 test('segments ascend, do not overlap and respect the recording and maximum length', () => {

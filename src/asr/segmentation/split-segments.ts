@@ -189,7 +189,19 @@ function joinRow(row: readonly SpokenRegion[], longest: number): SpokenRegion[] 
   const longestSpoken = toFrames(MAX_JOINED_SECONDS)
   const total = row.reduce((sum, { spoken }) => sum + spoken, 0)
   const length = row.at(-1)!.to - row[0]!.from
-  const share = total / Math.ceil(Math.max(total / longestSpoken, length / longest))
+  const min = Math.ceil(Math.max(total / longestSpoken, length / longest))
+  for (let count = min; ; count++) {
+    const joined = joinInShares(row, { share: total / count, longestSpoken, longest })
+    // More segments than planned would leave little for the last one.
+    if (joined.length <= count) return joined
+  }
+}
+
+/** Joins regions to segments that have about a share of the speech each; both maxima are strict. */
+function joinInShares(
+  row: readonly SpokenRegion[],
+  { share, longestSpoken, longest }: { share: number; longestSpoken: number; longest: number },
+): SpokenRegion[] {
   const joined: SpokenRegion[] = []
   let before = 0
   for (const region of row) {
@@ -203,11 +215,11 @@ function joinRow(row: readonly SpokenRegion[], longest: number): SpokenRegion[] 
       last.spoken + region.spoken <= longestSpoken &&
       region.to - last.from <= longest
     ) {
-      last.pauses.push({ start: last.to, end: region.from }, ...region.pauses)
-      last.to = region.to
-      last.spoken += region.spoken
+      const pauses = [...last.pauses, { start: last.to, end: region.from }, ...region.pauses]
+      const spoken = last.spoken + region.spoken
+      joined[joined.length - 1] = { from: last.from, to: region.to, spoken, pauses }
     } else {
-      joined.push({ ...region })
+      joined.push(region)
     }
   }
   return joined
