@@ -30,6 +30,8 @@ test('a short pause ends an utterance only after a sentence', () => {
 test('a long utterance is split after a sentence near its middle', () => {
   const half = `${'word '.repeat(20)}end.`
   assert.deepEqual(cut(`${half} ${half}`), [half, half])
+  const [short, long] = [`${'word '.repeat(16)}end.`, `${'word '.repeat(24)}end.`]
+  assert.deepEqual(cut(`${short} ${long}`), [short, long])
 })
 
 test('no words yield no utterance', () => {
