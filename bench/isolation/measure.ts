@@ -37,15 +37,15 @@ export async function measure({
   const attacker = attack ? await startAttacker() : undefined
   try {
     const victim = await createVictim(server.url)
-    const life = victim.live(seconds + BEFORE_MS / 1000)
+    const running = victim.run(seconds + BEFORE_MS / 1000)
     await sleep(BEFORE_MS)
     if (attack) attacker?.begin({ name: attack, url: server.url, key: ATTACKER_KEY, seconds })
-    const lived = await life
+    const outcome = await running
     victim.close()
     const { peak: peakBytes, exceeded: memoryExceeded } = server.memory
     const seen = { peakBytes, memoryExceeded, ended: server.ended }
     return {
-      ...evaluate(lived, seen, baseline),
+      ...evaluate(outcome, seen, baseline),
       ...(attacker && { attacker: attacker.counts }),
       ...(surroundings && { surrounded: server.isSurrounded }),
     }

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Attack, Attacker } from '../attacker.ts'
 
 /** Opens a connection to the server, which closes with the attack. */
-async function dial({ url, signal, count }: Attacker): Promise<Socket> {
+async function openConnection({ url, signal, count }: Attacker): Promise<Socket> {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
   socket.on('error', () => {})
@@ -16,11 +16,11 @@ async function dial({ url, signal, count }: Attacker): Promise<Socket> {
 }
 
 /** Holds `concurrency` connections; each sends `begin`, then `next` five times a second. */
-function hold(concurrency: number, begin: string, next: string): Attack {
+function holdConnections(concurrency: number, begin: string, next: string): Attack {
   return {
     run(attacker) {
       return attacker.repeat(concurrency, async () => {
-        const socket = await dial(attacker)
+        const socket = await openConnection(attacker)
         socket.write(begin)
         while (!socket.destroyed && !attacker.signal.aborted) {
           await sleep(200)
@@ -32,7 +32,7 @@ function hold(concurrency: number, begin: string, next: string): Attack {
 }
 
 /** Sends a request with an unknown key, in 20 concurrent loops. */
-function refused(init: Parameters<Attacker['send']>[1], path = '/v2/transcription'): Attack {
+function sendRefused(init: Parameters<Attacker['send']>[1], path = '/v2/transcription'): Attack {
   return {
     run({ send, repeat }) {
       return repeat(20, async () => {
@@ -43,13 +43,13 @@ function refused(init: Parameters<Attacker['send']>[1], path = '/v2/transcriptio
 }
 
 /** Sends a whole text on a new connection, in ten concurrent loops. */
-function say(text: (key: string) => string): Attack {
+function sendText(text: (key: string) => string): Attack {
   return {
     run(attacker) {
       const bytes = Buffer.from(text(attacker.key), 'latin1')
       return attacker.repeat(10, async () => {
         if (!attacker.spend(bytes.length)) return
-        const socket = await dial(attacker)
+        const socket = await openConnection(attacker)
         socket.write(bytes)
         await Promise.race([once(socket, 'close'), sleep(1000)])
         socket.destroy()
@@ -66,20 +66,20 @@ const headers = (count: number, length: number) =>
 
 /** Attacks with connections that cost the server more than the attacker. */
 export const connectionAttacks: Record<string, Attack> = {
-  'conn-slow-bodies': hold(200, POST, ' '),
-  'conn-slow-forms': hold(200, FORM, '-'),
-  'conn-slow-headers': hold(200, `GET /health HTTP/1.1\r\n${head}`, 'a: b\r\n'),
-  'conn-idle': hold(1000, '', ''),
-  'conn-401': refused({}),
-  'conn-401-bodies': refused({ text: `[${'1,'.repeat(400_000)}1]` }, '/v2/pre-recorded'),
-  'conn-headers': say(
+  'conn-slow-bodies': holdConnections(200, POST, ' '),
+  'conn-slow-forms': holdConnections(200, FORM, '-'),
+  'conn-slow-headers': holdConnections(200, `GET /health HTTP/1.1\r\n${head}`, 'a: b\r\n'),
+  'conn-idle': holdConnections(1000, '', ''),
+  'conn-401': sendRefused({}),
+  'conn-401-bodies': sendRefused({ text: `[${'1,'.repeat(400_000)}1]` }, '/v2/pre-recorded'),
+  'conn-headers': sendText(
     (key) => `GET /v2/live HTTP/1.1\r\nhost: a\r\nx-service-key: ${key}\r\n${headers(2500, 1)}\r\n`,
   ),
-  'conn-header-large': say(() => `GET /health HTTP/1.1\r\n${headers(1000, 1000)}\r\n`),
-  'conn-pipeline': say((key) =>
+  'conn-header-large': sendText(() => `GET /health HTTP/1.1\r\n${headers(1000, 1000)}\r\n`),
+  'conn-pipeline': sendText((key) =>
     `GET /v2/transcription?limit=1000 HTTP/1.1\r\nhost: a\r\nx-service-key: ${key}\r\n\r\n`.repeat(
       1000,
     ),
   ),
-  'conn-pipeline-health': say(() => 'GET /health HTTP/1.1\r\nhost: a\r\n\r\n'.repeat(5000)),
+  'conn-pipeline-health': sendText(() => 'GET /health HTTP/1.1\r\nhost: a\r\n\r\n'.repeat(5000)),
 }

@@ -30,7 +30,7 @@ export type VictimJobs = {
   accept(response: { status: number; text: string }): void
   readonly lastId: string | undefined
   /** Creates ordinary jobs until `end`. */
-  live(end: number): Promise<void>
+  run(end: number): Promise<void>
   /** Waits until all jobs have ended, at most `ms` milliseconds. */
   settle(ms: number): Promise<JobsOutcome>
 }
@@ -99,7 +99,7 @@ export async function createVictimJobs(
     get lastId() {
       return ids.at(-1)
     },
-    live: (end) => every(ORDINARY_MS, end, makeOrdinary),
+    run: (end) => every(ORDINARY_MS, end, makeOrdinary),
     settle,
   }
 }

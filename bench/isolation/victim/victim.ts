@@ -24,7 +24,7 @@ export type VictimOutcome = {
 /** An ordinary client: a session, jobs and requests that run beside an attack. */
 export type Victim = {
   /** Runs for `seconds`, then waits for open jobs. */
-  live(seconds: number): Promise<VictimOutcome>
+  run(seconds: number): Promise<VictimOutcome>
   close(): void
 }
 
@@ -48,7 +48,7 @@ export async function createVictim(url: string): Promise<Victim> {
   // of the server.
   await warm.request('/metrics')
 
-  async function live(seconds: number): Promise<VictimOutcome> {
+  async function run(seconds: number): Promise<VictimOutcome> {
     const requests = createVictimRequests()
     const measured = await createVictimJobs(requests, receiver)
     const end = performance.now() + seconds * 1000
@@ -78,7 +78,7 @@ export async function createVictim(url: string): Promise<Victim> {
         const holdMs = loopHold((await requests.request('/metrics')).text)
         if (holdMs !== undefined) loopHoldMs = Math.max(loopHoldMs ?? 0, holdMs)
       }),
-      measured.live(end),
+      measured.run(end),
     ])
     return {
       requests: requests.times,
@@ -89,7 +89,7 @@ export async function createVictim(url: string): Promise<Victim> {
     }
   }
 
-  return { live, close: () => receiver.close() }
+  return { run, close: () => receiver.close() }
 }
 
 const small = (json: Record<string, unknown>) => ({ json, expected: 201, due: performance.now() })

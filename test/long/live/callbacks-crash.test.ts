@@ -1,4 +1,4 @@
-// What a session tells comes to its callback, however the session or its server ends.
+// The messages of a session reach its callback, however the session or its server ends.
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -43,12 +43,12 @@ function callingAt(url: string) {
   return { callback: true, callback_config: { url, ...all } }
 }
 
-/** What came, each event where it came first. */
+/** Returns the events in the order of their first delivery, without repetitions. */
 function firstOf(received: readonly Received[]): string[] {
   const bodies = new Map<unknown, string>()
   for (const { headers, body } of received) {
     const id = headers['webhook-id']
-    assert.equal(bodies.get(id) ?? body, body, 'what comes again is the same')
+    assert.equal(bodies.get(id) ?? body, body, 'a repeated delivery is the same')
     if (!bodies.has(id)) bodies.set(id, body)
   }
   return [...bodies.values()]
@@ -63,8 +63,8 @@ function payloadsOf(bodies: readonly string[], { id }: { id: string }): string[]
   })
 }
 
-async function openTestReceiver(t: TestContext, isWell: () => boolean): Promise<Receiver> {
-  const receiver = await openReceiver(() => (isWell() ? 204 : 500))
+async function openTestReceiver(t: TestContext, isHealthy: () => boolean): Promise<Receiver> {
+  const receiver = await openReceiver(() => (isHealthy() ? 204 : 500))
   t.after(() => receiver.close())
   return receiver
 }
@@ -101,7 +101,7 @@ test('after each kill the next server sends all callbacks in order', async (t) =
     }
     try {
       for (let i = 0; i < KILLS; i++) {
-        // Another share of the work lies after each kill.
+        // Each kill comes at another point of the work.
         const enough = receiver.received.length + Math.ceil(100 ** random())
         const isOver = await until(async () => receiver.received.length >= enough, 300)
         if (!isOver && random() < 0.5) await delay(100 * random())
@@ -132,10 +132,10 @@ test('after each kill the next server sends all callbacks in order', async (t) =
   t.diagnostic(`${kills} kills`)
 })
 
-/** Waits until it holds; false when that takes longer than it may. */
+/** Waits until a condition holds; returns false after the timeout. */
 async function until(holds: () => Promise<boolean>, timeoutMs = TIMEOUT_MS): Promise<boolean> {
-  const late = performance.now() + timeoutMs
-  while (performance.now() < late) {
+  const end = performance.now() + timeoutMs
+  while (performance.now() < end) {
     if (await holds()) return true
     await delay(10)
   }
@@ -171,19 +171,23 @@ test('callbacks that cannot be queued do not delay sessions, and are queued late
   const first = await startOn(t, folder, engine)
   const { id, url } = await openSession(first, callingAt(`${receiver.url}/late`))
   const { db } = first.app.storage
-  await sql`create trigger no_room before insert on deliveries
+  await sql`create trigger full_disk before insert on deliveries
     begin select raise(abort, 'disk full'); end`.execute(db.sql)
   const client = await connect(url)
   client.send(Buffer.alloc(0))
   await client.waitForType('audio_chunk')
   await first.app.live.drain()
-  await sql`drop trigger no_room`.execute(db.sql)
+  await sql`drop trigger full_disk`.execute(db.sql)
   await first.close()
   const isSent = async () => typesOf(firstOf(receiver.received)).includes('audio_chunk')
   assert.ok(!(await isSent()))
   const server = await startOn(t, folder, engine)
   assert.ok(await until(isSent, 10_000))
-  assert.equal((await jobOf(server, id)).status, 'processing', 'it still waits for its client')
+  assert.equal(
+    (await jobOf(server, id)).status,
+    'processing',
+    'the session still waits for its client',
+  )
 })
 
 test('a session killed at its start still sends its creation', async (t) => {
@@ -230,7 +234,7 @@ test('a callback gets messages of a session whose next server has no live engine
   const receiver = await openTestReceiver(t, () => true)
   const folder = await makeFolder(t)
   const first = await startOn(t, folder, createFakeSpeechEngine('hello'))
-  const { id, url } = await openSession(first, callingAt(`${receiver.url}/unheard`))
+  const { id, url } = await openSession(first, callingAt(`${receiver.url}/no-engine`))
   const client = await connect(url)
   client.send(speech)
   await client.waitForType('audio_chunk')

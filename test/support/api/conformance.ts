@@ -116,8 +116,9 @@ function responseOf(
   { method, path, status }: Pick<Exchange, 'method' | 'path' | 'status'>,
 ): Response | undefined {
   // A literal path goes before one with a parameter.
-  const spelt = paths[path.split('?', 1)[0]!]
-  const item = spelt ?? Object.entries(paths).find(([template]) => matchesPath(template, path))?.[1]
+  const literal = paths[path.split('?', 1)[0]!]
+  const item =
+    literal ?? Object.entries(paths).find(([template]) => matchesPath(template, path))?.[1]
   const operation = item?.[method === 'HEAD' ? 'get' : method.toLowerCase()]
   if (operation) return operation.responses[status]
   if (item && status === 405) return components.responses.MethodNotAllowed

@@ -40,9 +40,9 @@ const config: WhisperConfig = {
 }
 
 /**
- * A network that writes a given text for each piece, and records what it was fed. `certainty` is
- * how far the logit of the next token is above the others; `firstLogits` are logits before any
- * text.
+ * A network that writes a given text for each segment, and records the tokens that it reads.
+ * `certainty` is how far the logit of the next token is above the others; `firstLogits` are logits
+ * before any text.
  */
 export function standInNetwork(
   texts: readonly (readonly number[])[],
