@@ -32,6 +32,7 @@ export type ModelPoolsOptions = {
 
 type LoadedModel = {
   model: LocalModel
+  use: ModelUse
   pool: WorkerPool
   runner: TaskRunner
   bytes: number
@@ -73,9 +74,7 @@ export class ModelPools {
 
   /** The models in memory. */
   get loaded(): readonly { id: string; use: ModelUse; bytes: number }[] {
-    return [...this.#loaded].map(([key, { model, bytes }]) => {
-      return { id: model.id, use: key.startsWith('live ') ? 'live' : 'batch', bytes }
-    })
+    return [...this.#loaded.values()].map(({ model, use, bytes }) => ({ id: model.id, use, bytes }))
   }
 
   /** Returns a loaded model that may have been removed from the disk since. */
@@ -106,8 +105,8 @@ export class ModelPools {
     // The niceness of a process that live work shares does not change.
     if (this.#options.sharesProcess) return
     this.#niceness = niceness
-    for (const [key, { pool }] of this.#loaded)
-      if (key.startsWith('batch ')) pool.setNiceness(niceness)
+    for (const { use, pool } of this.#loaded.values())
+      if (use === 'batch') pool.setNiceness(niceness)
   }
 
   /** Ends all processes; rejects waiting and running tasks. */
@@ -188,7 +187,7 @@ export class ModelPools {
     if (use === 'batch' && this.#niceness > 0) pool.setNiceness(this.#niceness)
     const runner = this.#options.sharesProcess ? createBatchingRunner(pool, onDevice) : pool
     const usedAt = performance.now()
-    const loaded = { model, pool, runner, bytes, tasks: 0, usedAt, idle: undefined }
+    const loaded = { model, use, pool, runner, bytes, tasks: 0, usedAt, idle: undefined }
     this.#loaded.set(key, loaded)
     return loaded
   }
@@ -200,10 +199,10 @@ export class ModelPools {
     const idle = all.filter(isIdle).sort((a, b) => a.usedAt - b.usedAt)
     const ending = all.filter(({ closing }) => closing)
     let missing = needed - ending.reduce((sum, { bytes }) => sum + bytes, 0)
-    for (const idlePool of idle) {
+    for (const loaded of idle) {
       if (missing <= 0) return
-      missing -= idlePool.bytes
-      void this.#unload(idlePool)
+      missing -= loaded.bytes
+      void this.#unload(loaded)
     }
   }
 
@@ -217,7 +216,7 @@ export class ModelPools {
   #unload(loaded: LoadedModel): Promise<void> {
     clearTimeout(loaded.idle)
     loaded.closing ??= loaded.pool.close().then(() => {
-      for (const [key, pool] of this.#loaded) if (pool === loaded) this.#loaded.delete(key)
+      for (const [key, other] of this.#loaded) if (other === loaded) this.#loaded.delete(key)
       this.#startWaiting()
     })
     return loaded.closing
