@@ -348,6 +348,11 @@ test('splitText splits at lines, then at spaces, never within a character', () =
   assert.deepEqual(parseAnswer('no json'), undefined)
 })
 
+test('splitText cuts a sentence only if it is longer than a part', () => {
+  const sentence = `${'word '.repeat(12)}end. `
+  assert.deepEqual(splitText(sentence.repeat(3), 30), [sentence, sentence, sentence])
+})
+
 test('a code block around a summary or translation is removed', async (t) => {
   const { options } = await openChatModel(t, () => '```text\nHere are the points:\n– One\n```')
   const task = { style: 'bullet_points', transcript: 'Hi.' } as const
