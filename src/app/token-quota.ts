@@ -1,6 +1,7 @@
 import { wallNow } from '../clock.ts'
 import type { CompletionUsage } from '../language-services/llm/chat-client.ts'
 import { ServiceFailure } from '../language-services/service-failure.ts'
+import { sum } from '../numbers.ts'
 import { readMonthTokens } from '../storage/accounts/usage/month-tokens.ts'
 import type { Db } from '../storage/database/db.ts'
 
@@ -55,7 +56,7 @@ export function openTokenQuota(db: Pick<Db, 'sql'>, maxPerMonth: number): TokenQ
     const jobs = [...byJob.keys()].filter((job) => job !== owner.job)
     const { used, active, resetsAt } = await readMonthTokens(db, { account, jobs, now: wallNow() })
     for (const job of jobs) if (!active.has(job)) byJob.delete(job)
-    const waiting = [...byJob.values()].reduce((sum, count) => sum + count, 0)
+    const waiting = sum(byJob.values())
     if (used + waiting + tokens <= maxPerMonth) return add(owner, tokens)
     const reset = new Date(resetsAt).toISOString()
     throw new ServiceFailure(

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { SAMPLE_RATE } from '../../audio/pcm.ts'
 import type { Device } from '../../config/config.ts'
 import type { LocalModel } from '../../models/install/installed-models.ts'
-import { mean } from '../../numbers.ts'
+import { mean, sum } from '../../numbers.ts'
 import { padAudio } from './pad-audio.ts'
 import type {
   LanguageProbability,
@@ -227,7 +227,7 @@ async function identify(
     const tagged = languageTag(language) ?? ''
     if (votes.has(tagged)) votes.set(tagged, votes.get(tagged)! + parts.length * languages.length)
   }
-  const all = [...votes.values()].reduce((sum, count) => sum + count, 0)
+  const all = sum(votes.values())
   return [...votes]
     .map(([language, count]) => ({ language, probability: count / all }))
     .sort((a, b) => b.probability - a.probability)

@@ -1,3 +1,5 @@
+import { mean } from '../../numbers.ts'
+
 /**
  * Mean word confidence of clear English: of 123 English recordings, read, spoken and by telephone,
  * the lowest with 10 words or more had 0.76; of 39 in other languages, all but one stayed below
@@ -26,8 +28,9 @@ export function warnOfLowConfidence({ confidences, uncovered = 0 }: RecognizedWo
     if (uncovered < WORDLESS_SECONDS) return []
     return [`The recognizer found no words in ${Math.round(uncovered)} s of speech. ${question}`]
   }
-  const mean = confidences.reduce((sum, confidence) => sum + confidence, 0) / count
-  if (mean >= CLEAR_ENGLISH_CONFIDENCE - CONFIDENCE_DEVIATION / Math.sqrt(count)) return []
+  const meanConfidence = mean(confidences)
+  if (meanConfidence >= CLEAR_ENGLISH_CONFIDENCE - CONFIDENCE_DEVIATION / Math.sqrt(count))
+    return []
   const text = 'The recognizer was unsure of most words'
-  return [`${text} (mean confidence ${mean.toFixed(2)}). ${question}`]
+  return [`${text} (mean confidence ${meanConfidence.toFixed(2)}). ${question}`]
 }

@@ -1,3 +1,4 @@
+import { sum } from '../../numbers.ts'
 import { mapConcurrently } from '../../workers/map-concurrently.ts'
 import type { RecognitionSettings, Segment } from '../engines/recognizer.ts'
 import type { Batch, ChannelPcm, CheckpointSpeech, EngineOptions } from '../speech-engine.ts'
@@ -25,7 +26,7 @@ export async function planRecognition(
     ([i, pcm], signal) => {
       const onChannelProgress = (fraction: number) => {
         fractions[i] = fraction
-        onProgress?.(fractions.reduce((sum, share) => sum + share, 0) / channels.length)
+        onProgress?.(sum(fractions) / channels.length)
       }
       const find = () => findSpeech(pcm, { signal, onProgress: onChannelProgress })
       return checkpointSpeech({ channel: pcm.channel, maxSeconds }, find)

@@ -1,3 +1,4 @@
+import { sum } from '../../numbers.ts'
 import type { PlanarSamples } from '../pcm.ts'
 import { createTransform } from './fourier.ts'
 import {
@@ -284,7 +285,7 @@ export function createCrosstalkGate(channels: number, { ahead = 0, balance = eve
     for (const key of echoes.keys()) if (!seenKeys.has(key)) echoes.delete(key)
     const current = history[ahead] ?? history[0]!.map(() => new Float64Array(BANDS))
     return current.map((bands, channel) => {
-      const energy = bands.reduce((sum, band) => sum + band, 0)
+      const energy = sum(bands)
       if (sourceEnergy[channel]! < energy || energy === 0) return false
       let excess = 0
       for (let b = 0; b < BANDS; b++) {
@@ -308,7 +309,7 @@ export function framesToSilence(
   const signed = energies.map((energy, n) => (isCrosstalk[n] ? energy : -energy))
   return signed.map((_, n) => {
     const near = signed.slice(Math.max(0, n - NEARBY_FRAMES), n + NEARBY_FRAMES + 1)
-    return isCrosstalk[n]! && near.reduce((sum, energy) => sum + energy, 0) > 0
+    return isCrosstalk[n]! && sum(near) > 0
   })
 }
 

@@ -1,3 +1,4 @@
+import { sum } from '../../numbers.ts'
 import { coherenceOf, energiesOf, type PairSpectra, SPEECH_BANDS } from './spectra.ts'
 
 /** The histogram has levels from -40 to 40 dB, in bins of a quarter of a decibel. */
@@ -63,7 +64,7 @@ export function createLevelHistogram(): LevelHistogram {
       }
     },
     quantile(share) {
-      let remainingWeight = share * weights.reduce((sum, weight) => sum + weight, 0)
+      let remainingWeight = share * sum(weights)
       let bin = 0
       while (remainingWeight > weights[bin]! && bin < weights.length - 1)
         remainingWeight -= weights[bin++]!
@@ -87,9 +88,9 @@ function levelOf(bin: number): number {
 }
 
 function shareOf(weights: Float64Array, isCounted: (level: number) => boolean): number {
-  const total = weights.reduce((sum, weight) => sum + weight, 0)
+  const total = sum(weights)
   const counted = weights.filter((_, bin) => isCounted(levelOf(bin)))
-  return total > 0 ? counted.reduce((sum, weight) => sum + weight, 0) / total : 0
+  return total > 0 ? sum(counted) / total : 0
 }
 
 /**
@@ -97,7 +98,7 @@ function shareOf(weights: Float64Array, isCounted: (level: number) => boolean): 
  * levels of both parts, and the share of the weight of the lower one.
  */
 function splitLevels(weights: Float64Array): { below: number; above: number; share: number } {
-  const total = weights.reduce((sum, weight) => sum + weight, 0)
+  const total = sum(weights)
   const all = weights.reduce((sum, weight, bin) => sum + weight * levelOf(bin), 0)
   let best = { below: 0, above: 0, share: 0, variance: 0 }
   let weightBelow = 0

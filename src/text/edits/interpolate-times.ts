@@ -1,3 +1,4 @@
+import { sum } from '../../numbers.ts'
 import type { UtteranceView } from '../../transcript/utterance-view.ts'
 import { toMilliseconds } from '../formats/subtitles/timing.ts'
 import type { WordIndexRange } from './edit-state.ts'
@@ -35,7 +36,7 @@ export function interpolateTimes(
   { start, end }: MillisecondSpan,
 ): MillisecondSpan[] {
   const lengths = words.map((word) => Math.max(1, [...word].length))
-  const total = lengths.reduce((sum, length) => sum + length, 0)
+  const total = sum(lengths)
   let characters = 0
   let at = start
   return lengths.map((length, i) => {

@@ -1,3 +1,4 @@
+import { sum } from '../../../numbers.ts'
 import type { Word } from '../../../transcript/transcript.ts'
 import type { TimedToken } from './decode.ts'
 
@@ -36,7 +37,7 @@ export function wordsFromTokens(
       const start = Math.min(spoken[0]!.frame * FRAME_SECONDS, seconds)
       const end = Math.min((last.frame + Math.max(1, last.frames)) * FRAME_SECONDS, seconds)
       const probabilities = spoken.map(({ logProb }) => Math.exp(logProb))
-      const confidence = probabilities.reduce((sum, p) => sum + p, 0) / spoken.length
+      const confidence = sum(probabilities) / spoken.length
       if (previous) previous.end = Math.max(previous.start, Math.min(previous.end, start))
       words.push({ text, start, end: Math.max(start, end), confidence, lastToken: next - 1 })
     } else if (previous) {

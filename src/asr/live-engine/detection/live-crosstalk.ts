@@ -15,6 +15,7 @@ import {
 import { BALANCE_BLOCKS, createRecentBalance } from '../../../audio/channels/recent-balance.ts'
 import { SPECTRUM_HOP, SPECTRUM_SAMPLES, type Spectrum } from '../../../audio/channels/spectra.ts'
 import type { PlanarSamples } from '../../../audio/pcm.ts'
+import { sum } from '../../../numbers.ts'
 import { VAD_FRAME } from '../../segmentation/vad-frames.ts'
 
 /** Frames between two spectra, and between two searches for crosstalk paths (0.25 s). */
@@ -111,7 +112,7 @@ function findEarlier(
 ): number[] {
   const isCrosstalk = createCrosstalkGate(frames[0]?.length ?? 0, { balance })
   const energies = frames.map((bands) => {
-    return bands[channel]!.reduce((sum, bandEnergy) => sum + bandEnergy, 0)
+    return sum(bands[channel]!)
   })
   const flags = frames.map((bands) => isCrosstalk(bands, paths)[channel]!)
   return [...framesToSilence(energies, flags).entries()].flatMap(([n, isSilenced]) => {

@@ -1,3 +1,4 @@
+import { sum } from '../../../numbers.ts'
 import { elementType, type OnnxGraph, type OnnxTensor } from '../../onnx/onnx.ts'
 import { floatTensor, type Graph } from '../../onnx/onnx-graph.ts'
 
@@ -44,7 +45,7 @@ export function readByteMatrix(graph: OnnxGraph, part: string): Int8Matrix {
 export function joinColumns(matrices: readonly Int8Matrix[], name: string): Int8Matrix {
   const [inner = 0] = matrices[0]!.bytes.dims
   const widths = matrices.map(({ bytes }) => bytes.dims[1]!)
-  const outer = widths.reduce((sum, width) => sum + width, 0)
+  const outer = sum(widths)
   const raw_data = new Uint8Array(inner * outer)
   let before = 0
   for (const [i, { bytes }] of matrices.entries()) {

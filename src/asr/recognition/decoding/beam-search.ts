@@ -1,3 +1,4 @@
+import { sum } from '../../../numbers.ts'
 import { findRepetition } from './repetition.ts'
 
 /** How many texts are followed at once (as in openai/whisper and faster-whisper). */
@@ -100,7 +101,7 @@ function certainBeginning({ tokens, logProbs, attention }: DecodedText): Hypothe
     tokens: tokens.slice(0, keptLength),
     logProbs: logProbs.slice(0, keptLength),
     attention: attention.slice(0, keptLength),
-    score: logProbs.slice(0, keptLength).reduce((sum, value) => sum + value, 0),
+    score: sum(logProbs.slice(0, keptLength)),
   }
 }
 

@@ -1,4 +1,5 @@
 import { SAMPLE_RATE } from '../../../audio/pcm.ts'
+import { sum } from '../../../numbers.ts'
 import type { Word } from '../../../transcript/transcript.ts'
 import { dot, meanDirection } from '../clustering/vectors.ts'
 import type { WindowEmbedding } from '../embedding/embedders/embedder.ts'
@@ -157,7 +158,7 @@ function reestimateCentroids(
   for (const [t, { start, end, embedding }] of windows.entries()) {
     if (end - start < LEARN_SECONDS * SAMPLE_RATE) continue
     const speaker = indexOfLargest(framesBySpeaker[t]!)
-    const total = framesBySpeaker[t]!.reduce((sum, frames) => sum + frames, 0)
+    const total = sum(framesBySpeaker[t]!)
     if (total === 0 || framesBySpeaker[t]![speaker]! < LEARN_SHARE * total) continue
     learned[speaker]!.vectors.push(embedding)
     learned[speaker]!.weights.push(end - start)

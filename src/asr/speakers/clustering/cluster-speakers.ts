@@ -1,4 +1,5 @@
 import { SAMPLE_RATE } from '../../../audio/pcm.ts'
+import { sum } from '../../../numbers.ts'
 import type { WindowEmbedding } from '../embedding/embedders/embedder.ts'
 import { type Cluster, clusterEmbeddings, mergeClusters } from './agglomerative-clustering.ts'
 import { inferSpeakers } from './vbx.ts'
@@ -140,7 +141,7 @@ function learnSpeakers(
   const shares = inferSpeakers(embeddings, { start, speakerCount: starts.length, penaltyScale })
   return starts.map((_, k) => {
     const weights = shares.map((share) => share[k]!)
-    const weight = weights.reduce((sum, share) => sum + share, 0)
+    const weight = sum(weights)
     return { centroid: meanDirection(embeddings, weights), weight }
   })
 }

@@ -1,3 +1,4 @@
+import { sum } from '../../../numbers.ts'
 import { dot } from './vectors.ts'
 
 /**
@@ -139,7 +140,7 @@ function expectation(scores: readonly Float64Array[], priors: Float64Array) {
     const changed = logSum(after.map((x, k) => x + begin[k]!)) + change
     backward = after.map((x) => logAdd(x + stay, changed))
   }
-  const total = starts.reduce((sum, x) => sum + x, 0)
+  const total = sum(starts)
   return { posteriors, likelihood, priors: starts.map((x) => x / total) }
 }
 

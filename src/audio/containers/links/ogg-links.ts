@@ -1,3 +1,4 @@
+import { sum } from '../../../numbers.ts'
 import type { ByteSource } from '../byte-source.ts'
 import type { FilePart } from './file-part.ts'
 
@@ -71,7 +72,7 @@ function readOggPage(source: ByteSource, at: number): OggPage | undefined {
   if (header.length < HEADER || header.toString('latin1', 0, 4) !== 'OggS') return undefined
   const segments = header.subarray(HEADER, HEADER + header[26]!)
   const start = at + HEADER + header[26]!
-  const end = start + segments.reduce((sum, size) => sum + size, 0)
+  const end = start + sum(segments)
   return {
     serial: header.readUInt32LE(14),
     isBeginning: (header[5]! & 2) > 0,

@@ -1,3 +1,5 @@
+import { sum } from '../../../numbers.ts'
+
 /** The weights of the terms of one sentence, normalized to length 1. */
 export type Vector = ReadonlyMap<string, number>
 
@@ -83,7 +85,7 @@ export function similarityGraph(vectors: readonly Vector[]): SimilarityGraph {
  * mean is 1 over sentences that are similar to others; one similar to none has 0.15.
  */
 export function lexRank(graph: SimilarityGraph): number[] {
-  const sums = graph.map((neighbors) => neighbors.values().reduce((sum, each) => sum + each, 0))
+  const sums = graph.map((neighbors) => sum(neighbors.values()))
   let ranks = graph.map(() => 1)
   for (let round = 0; round < ROUNDS; round++) {
     const before = ranks

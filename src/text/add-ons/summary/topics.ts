@@ -1,3 +1,4 @@
+import { mean } from '../../../numbers.ts'
 import type { Sentence } from '../../words/sentences/sentences.ts'
 import { announcesTopic } from './cues.ts'
 import { cosine, type Vector, vectorsOf } from './lexrank.ts'
@@ -37,10 +38,9 @@ function boundariesOf(sentences: readonly Sentence[]): number[] {
   const minDistance = Math.max(MIN_SECONDS, (last - first) / MAX_TOPICS)
   const depths = depthsOf(sentences)
   const definedDepths = depths.slice(1)
-  const mean =
-    definedDepths.reduce((sum, depth) => sum + depth, 0) / Math.max(1, definedDepths.length)
-  const variance = definedDepths.reduce((sum, depth) => sum + (depth - mean) ** 2, 0)
-  const minDepth = mean + DEVIATIONS * Math.sqrt(variance / Math.max(1, definedDepths.length))
+  const meanDepth = mean(definedDepths)
+  const variance = definedDepths.reduce((sum, depth) => sum + (depth - meanDepth) ** 2, 0)
+  const minDepth = meanDepth + DEVIATIONS * Math.sqrt(variance / Math.max(1, definedDepths.length))
   const candidates = depths
     .map((depth, at) => ({ depth, at }))
     .filter(({ depth, at }) => at > 0 && depth > 0 && depth >= minDepth)

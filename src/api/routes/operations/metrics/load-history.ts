@@ -2,6 +2,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { Counter, Histogram } from 'prom-client'
 import type { App } from '../../../../app/app-type.ts'
 import { wallNow } from '../../../../clock.ts'
+import { sum } from '../../../../numbers.ts'
 import {
   countActiveJobs,
   countPendingDeliveries,
@@ -111,7 +112,7 @@ export class LoadHistory {
       processing: sumCounts(
         jobs.filter(({ kind, state }) => isRecording(kind) && state === 'processing'),
       ),
-      sessions: Object.values(live.states).reduce((sum, count) => sum + count, 0),
+      sessions: sum(Object.values(live.states)),
       deliveries: sumCounts(deliveries),
       requestSeconds: quantileSince('requests'),
       finalSeconds: quantileSince('finals'),
