@@ -79,6 +79,13 @@ test('repeated zero bytes alone do not identify a resume position', () => {
   assert.deepEqual(find({ from: 5, stored: bytes(''), boundaries: [5] }, [bytes('a')]), [5, 1])
 })
 
+test('long silence at the end does not identify a resume position, with sound before it does', () => {
+  const silence = '0'.repeat(10_000)
+  assert.deepEqual(find(lost(`abc|def${silence}`), [bytes(`def${silence}x`)]), [103, 10_004])
+  const [position] = find(lost(`abcdef|${silence}`), [bytes(`${silence}x`)])
+  assert.equal(position, 100 + 6 + silence.length)
+})
+
 test('boundaries before the stored bytes are ignored', () => {
   const { stored } = lost('ab|cd')
   const result = find({ from: 100, stored, boundaries: [90, 98, 102] }, [bytes('cd')])
