@@ -1,5 +1,4 @@
-import { Codec, CodecContext, Frame, type Packet, type Stream } from 'node-av/lib'
-import { AppError } from '../../errors.ts'
+import { type Codec, CodecContext, Frame, type Packet, type Stream } from 'node-av/lib'
 import type { Heartbeat } from '../decoder/decoder-messages.ts'
 import { type PlanarSamples, SAMPLE_RATE } from '../pcm.ts'
 import { silentPlanes } from '../silence.ts'
@@ -13,10 +12,10 @@ import { createFrameResampler, type FrameResampler } from './libav-resample.ts'
  * given. Skips damaged packets; inserts silence where audio is missing.
  */
 export async function* decodeTrack(
-  { format, track, info, firstPacket }: OpenedMedia,
+  { format, track, decoder, info, firstPacket }: OpenedMedia,
   { heartbeat, channels }: { heartbeat: Heartbeat; channels?: number },
 ): AsyncGenerator<PlanarSamples> {
-  const codec = openCodec(track, info.codec)
+  const codec = openCodec(track, decoder)
   const frame = new Frame()
   frame.alloc()
   const missingBefore = createGapDetector(info.duration)
@@ -60,9 +59,7 @@ export async function* decodeTrack(
   }
 }
 
-function openCodec({ codecpar, timeBase }: Stream, name: string): CodecContext {
-  const decoder = Codec.findDecoder(codecpar.codecId)
-  if (!decoder) throw new AppError('media_undecodable', `no decoder for ${name}`)
+function openCodec({ codecpar, timeBase }: Stream, decoder: Codec): CodecContext {
   const codec = new CodecContext()
   codec.allocContext3(decoder)
   requireSuccess(codec.parametersToContext(codecpar))

@@ -6,7 +6,7 @@ import {
   AVMEDIA_TYPE_AUDIO,
   AVMEDIA_TYPE_VIDEO,
 } from 'node-av/constants'
-import { avGetCodecName, type FormatContext, type Packet, type Stream } from 'node-av/lib'
+import { avGetCodecName, Codec, type FormatContext, type Packet, type Stream } from 'node-av/lib'
 import { AppError } from '../../errors.ts'
 import {
   checkAudioFormat,
@@ -33,6 +33,7 @@ const MIN_DECLARED_SHARE = 0.95
 export type OpenedMedia = {
   format: FormatContext
   track: Stream
+  decoder: Codec
   info: MediaInfo
   /**
    * The first packet, which opening the file has read; `readPackets` yields the packets after it.
@@ -77,7 +78,9 @@ export async function openMedia(path: string, options: MediaOpenOptions): Promis
       heartbeat: options.heartbeat,
     })
     const { sampleRate, channels, codecId } = track.codecpar
-    const codec = avGetCodecName(codecId) ?? 'unknown'
+    const codec = codecName(track)
+    const decoder = Codec.findDecoder(codecId)
+    if (!decoder) throw new AppError('media_undecodable', `no decoder for the codec ${codec}`)
     if (!sampleRate || !channels) {
       throw new AppError('media_undecodable', `no audio found in the ${codec} track`)
     }
@@ -106,7 +109,7 @@ export async function openMedia(path: string, options: MediaOpenOptions): Promis
       firstPacket.free()
       format.closeInputSync()
     }
-    return { format, track, firstPacket, lead, delay, info, close }
+    return { format, track, decoder, firstPacket, lead, delay, info, close }
   } catch (error) {
     format.closeInputSync()
     throw error
@@ -127,6 +130,14 @@ function pickTrack(format: FormatContext): Stream {
 function preferredTrack(streams: readonly Stream[]): Stream | undefined {
   const tracks = streams.filter((s) => s.codecpar.codecType === AVMEDIA_TYPE_AUDIO)
   return tracks.find((s) => s.hasDisposition(AV_DISPOSITION_DEFAULT)) ?? tracks[0]
+}
+
+/** Returns the name of the codec of a track, or its tag in the file if libav does not know it. */
+function codecName({ codecpar: { codecId, codecTag, codecTagString } }: Stream): string {
+  const name = avGetCodecName(codecId) ?? 'none'
+  if (name !== 'none') return name
+  // Most containers have four characters, WAV and AVI a number.
+  return /^[\w -]{4}$/.test(codecTagString ?? '') ? codecTagString! : `0x${codecTag.toString(16)}`
 }
 
 async function takePacket(
