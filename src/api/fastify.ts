@@ -34,8 +34,11 @@ const REQUEST_TIMEOUT_MS = 3_600_000
  * minute.
  */
 const HEADER_TIMEOUTS = { headersTimeout: 20_000, connectionsCheckingInterval: 5000 }
-/** Longer than one minute, for which most proxies keep an idle connection for reuse. */
-const IDLE_TIMEOUT_MS = 72_000
+/**
+ * Longer than proxies keep an idle connection for reuse: nginx one minute, Traefik 90 s, Caddy two
+ * minutes. If the server closes it first, a request that is under way fails with 502.
+ */
+const IDLE_TIMEOUT_MS = 130_000
 /** A connection without traffic for this long is dead. */
 const SILENCE_TIMEOUT_MS = 300_000
 

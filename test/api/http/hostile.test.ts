@@ -117,6 +117,12 @@ test('two Host headers get 400, even if equal', async () => {
   }
 })
 
+test('an idle connection stays open for longer than proxies keep one for reuse', async () => {
+  const { headers } = await call(server, '/health')
+  const [, seconds] = /^timeout=(\d+)$/.exec(headers.get('keep-alive') ?? '') ?? []
+  assert.ok(Number(seconds) > 120, `seconds: ${seconds}`)
+})
+
 test('an offered protocol upgrade is ignored', async () => {
   for (const offer of ['websocket', 'h2c', 'TLS/1.2']) {
     const answer = await request('GET', '/v2/pre-recorded', `upgrade: ${offer}\r\n`)
