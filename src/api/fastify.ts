@@ -156,7 +156,7 @@ function checkRequests(http: FastifyInstance, checks: RequestChecks): void {
     bodyWatch.add(raw, () => Boolean(request.account))
     // Probes and scrapers near the server may use any host name; their responses do not contain
     // URLs.
-    const isProbe = routeOptions.url === '/health' || routeOptions.url === '/metrics'
+    const isProbe = ['/health', '/ready', '/metrics'].includes(routeOptions.url ?? '')
     requireHost(raw, isProbe ? { ...config.http, allowedHosts: [] } : config.http)
     if (isStopping() && routeOptions.url !== '/health') throw new AppError('server_stopping')
     done()
