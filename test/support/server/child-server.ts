@@ -16,7 +16,7 @@ export type ChildServer = {
 const KEY = 'child-key'
 const PROGRAM = process.env[SERVER_BUNDLE] ?? join(import.meta.dirname, 'server-process.ts')
 
-/** While all cores run tests, garbage collection in separate threads makes a start a tenth longer. */
+/** While all cores run tests, garbage collection in threads of its own makes starts slower. */
 const FLAGS = ['--disable-warning=ExperimentalWarning', '--single-threaded-gc']
 
 type Options = {
