@@ -194,11 +194,16 @@ test('an unknown length is read up to the end of the file', () => {
 
 test('RF64 and BW64 files take their size from the ds64 chunk', () => {
   const sizes = Buffer.alloc(28)
-  sizes.writeBigUInt64LE(60n, 8)
-  for (const outer of ['RF64', 'BW64']) {
+  for (const [outer, size, declaredLength] of [
+    ['RF64', 60n, 60],
+    ['BW64', 60n, 60],
+    // Of a recorder that does not know the size yet.
+    ['RF64', 2n ** 64n - 1n, samples.length],
+  ] as const) {
+    sizes.writeBigUInt64LE(size, 8)
     const data = chunk('data', samples, 0xffff_ffff)
     const bytes = wav([chunk('ds64', sizes), fmt(), data], { outer, size: 0xffff_ffff })
-    assert.equal(read(bytes)?.length, 60)
+    assert.equal(read(bytes)?.declaredLength, declaredLength)
   }
 })
 

@@ -141,7 +141,8 @@ function chunkName(header: Uint8Array): string {
  */
 function readSize64(bytes: Uint8Array): number | undefined {
   if (bytes.length < 16) return undefined
-  return Number(view(bytes).getBigUint64(8, true))
+  const size = Number(view(bytes).getBigUint64(8, true))
+  return Number.isSafeInteger(size) ? size : undefined
 }
 
 function readFormat(bytes: Uint8Array, isLittleEndian: boolean) {
