@@ -30,6 +30,11 @@ export function steadyNow(): number {
   return Math.round(ownSteady()) + correction.steady
 }
 
+/** Returns the seconds since a time of `performance.now()`. */
+export function secondsSince(startedAt: number): number {
+  return (performance.now() - startedAt) / 1000
+}
+
 /** Reads another clock and follows it from now on. Returns by how much the wall clock differs. */
 export async function followClock(read: () => Promise<number>): Promise<number> {
   const sentAt = ownSteady()

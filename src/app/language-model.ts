@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { bareEnvironment } from '../audio/decoder/sandbox/bare-environment.ts'
+import { secondsSince } from '../clock.ts'
 import type { Config } from '../config/config.ts'
 import type { LlmConfig } from '../config/llm.ts'
 import type { AskOptions } from '../language-services/llm/ask.ts'
@@ -119,7 +120,7 @@ function serveModel(
         return memoize(model === undefined ? keyParts : { ...keyParts, model }, request)
       }
       const startedAt = performance.now()
-      const elapsedSeconds = () => roundTo((performance.now() - startedAt) / 1000, 6)
+      const elapsedSeconds = () => roundTo(secondsSince(startedAt), 6)
       try {
         const response = await perform(request, {
           model: countedModel,
@@ -161,7 +162,7 @@ function measuredCompletion(chat: ChatModel, metrics: Metrics): ChatModel['compl
       if (error instanceof ServiceFailure) metrics.llmRequests.inc({ outcome: 'failed' })
       throw error
     } finally {
-      metrics.llmSeconds.observe((performance.now() - startedAt) / 1000)
+      metrics.llmSeconds.observe(secondsSince(startedAt))
     }
   }
 }

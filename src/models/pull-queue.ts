@@ -1,3 +1,4 @@
+import { secondsSince } from '../clock.ts'
 import { AppError } from '../errors.ts'
 import type { Log } from '../observability/log.ts'
 import type { CatalogModel } from './catalog.ts'
@@ -138,7 +139,7 @@ export class PullQueue {
       log.info({ model: model.id }, 'model is being pulled')
       await run(model, { signal, onStep: this.#follow(pull) })
       this.#failures.delete(model.id)
-      const seconds = Math.round((performance.now() - began) / 1000)
+      const seconds = Math.round(secondsSince(began))
       log.info({ model: model.id, seconds }, 'model is installed')
     } catch (cause) {
       if (signal.aborted) throw signal.reason

@@ -1,3 +1,4 @@
+import { secondsSince } from '../../clock.ts'
 import type { Log } from '../../observability/log.ts'
 import { type AddOnError, AddOnFailure } from '../../text/result/steps/envelope.ts'
 import type {
@@ -55,7 +56,7 @@ export async function callServices(
       'error' in addOnRequests
         ? addOnRequests
         : await responsesOf(services, addOnRequests, { ...options, onResponses })
-    const seconds = addOnRequests.seconds + (performance.now() - startedAt) / 1000
+    const seconds = addOnRequests.seconds + secondsSince(startedAt)
     serviceResponses.push({ ...outcome, name: addOnRequests.name, seconds })
   }
   return serviceResponses

@@ -1,4 +1,4 @@
-import { steadyNow } from '../../clock.ts'
+import { secondsSince, steadyNow } from '../../clock.ts'
 import { type JobOutcome, type Metrics, outcomeOf } from '../../observability/metrics.ts'
 import { noTracing, type Tracing, traced } from '../../observability/tracing.ts'
 import type { JobFailure } from '../../storage/jobs/finish-job.ts'
@@ -40,7 +40,7 @@ export function createAttemptMetrics({ metrics, tracing = noTracing }: Observers
   function count(outcome: JobOutcome): void {
     const kind = 'pre-recorded'
     metrics?.jobsEnded.inc({ kind, outcome })
-    metrics?.jobSeconds.observe((performance.now() - claimedAt) / 1000)
+    metrics?.jobSeconds.observe(secondsSince(claimedAt))
     if (outcome !== 'done' || !recognized) return
     const { audioSeconds, workSeconds } = recognized
     metrics?.audioSeconds.inc({ kind }, audioSeconds)

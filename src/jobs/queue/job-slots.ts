@@ -1,3 +1,4 @@
+import { secondsSince } from '../../clock.ts'
 import type { ClaimedJob, ClaimOptions } from '../../storage/jobs/queue/claim-job.ts'
 
 /**
@@ -226,8 +227,4 @@ export class JobSlots {
  */
 function isShort({ file: { duration, channels } }: Pick<ClaimedJob, 'file'>): boolean {
   return duration !== null && duration * (channels ?? 1) <= SHORT_SECONDS
-}
-
-function secondsSince(startedAt: number): number {
-  return (performance.now() - startedAt) / 1000
 }

@@ -1,3 +1,4 @@
+import { secondsSince } from '../../clock.ts'
 import { type Envelope, failedEnvelope, timeoutError } from '../../text/result/steps/envelope.ts'
 import {
   mergeServiceAddOn,
@@ -99,7 +100,7 @@ export function createSessionServices(
         }
       }),
     )
-    const elapsedSeconds = (performance.now() - startedAt) / 1000
+    const elapsedSeconds = secondsSince(startedAt)
     const envelope = mergeServiceAddOn(
       addOn,
       transcript,

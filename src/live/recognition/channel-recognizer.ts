@@ -1,6 +1,7 @@
 import type { DraftText } from '../../asr/engines/recognizer.ts'
 import type { FinalResult } from '../../asr/live-engine/live-engine.ts'
 import { settingsFor } from '../../asr/model-selection/select-models.ts'
+import { secondsSince } from '../../clock.ts'
 import { type UtteranceView, viewLiveUtterance } from '../../transcript/utterance-view.ts'
 import type { ChannelState, PendingUtterance } from '../journal/log-records.ts'
 import type { ChannelOptions } from './channel-options.ts'
@@ -365,7 +366,7 @@ export class ChannelRecognizer {
       },
       { signal, log },
     )
-    onWork((performance.now() - startedAt) / 1000)
+    onWork(secondsSince(startedAt))
     const { embeddingError } = final
     if (embeddingError !== undefined) log.warn({ embeddingError }, 'speaker embedding failed')
     return final

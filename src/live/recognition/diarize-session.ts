@@ -6,6 +6,7 @@ import type {
   SpeakerUtterance,
   SpeechEngine,
 } from '../../asr/speech-engine.ts'
+import { secondsSince } from '../../clock.ts'
 import type { Log } from '../../observability/log.ts'
 import {
   type AddOnError,
@@ -71,7 +72,7 @@ export async function diarizeSession(options: DiarizeSessionOptions): Promise<vo
     log.error({ err: cause }, 'diarization failed, provisional speakers stay')
     error = timeoutSignal.aborted ? timeoutError('diarization', timeout) : diarizationFailed(cause)
   }
-  const seconds = roundTo((performance.now() - startedAt) / 1000, 6)
+  const seconds = roundTo(secondsSince(startedAt), 6)
   journal.append({
     lines: [formatLogRecord({ kind: 'diarized', diarized: { count, seconds, error } })],
   })

@@ -7,6 +7,7 @@ import type { ModelSelection } from '../../asr/model-selection/select-models.ts'
 import { VAD_FRAME } from '../../asr/segmentation/vad-frames.ts'
 import type { SpeakerCounts } from '../../asr/speech-engine.ts'
 import { SAMPLE_RATE } from '../../audio/pcm.ts'
+import { secondsSince } from '../../clock.ts'
 import type { Log } from '../../observability/log.ts'
 import type { SessionText } from '../../text/live/session-text.ts'
 import type { PendingUtterance, Snapshot } from '../journal/log-records.ts'
@@ -260,7 +261,7 @@ export class RecognitionLoop {
     )
     const frames = probabilities[0]!.length
     if (frames === 0) return 0
-    this.#workSeconds += (performance.now() - startedAt) / 1000
+    this.#workSeconds += secondsSince(startedAt)
     this.#pace.processed(frames * FRAME_SECONDS)
     for (let frame = 0; frame < frames; frame++) {
       for (const [i, channel] of this.#channels.entries()) {

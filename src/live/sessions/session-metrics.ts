@@ -1,3 +1,4 @@
+import { secondsSince } from '../../clock.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 import type { TraceSpan } from '../../observability/tracing.ts'
 
@@ -34,8 +35,4 @@ export function createSessionMetrics(
       span.start('utterance final', attributes, { startedAt: endedAt }).end()
     },
   }
-}
-
-function secondsSince(startedAt: number): number {
-  return (performance.now() - startedAt) / 1000
 }

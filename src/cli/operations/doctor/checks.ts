@@ -2,6 +2,7 @@ import { constants } from 'node:fs'
 import { access, mkdtemp, rm, rmdir, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
+import { secondsSince } from '../../../clock.ts'
 import { type Config, readConfig, unknownSettings } from '../../../config/config.ts'
 import { REINSTALL, REINSTALL_MODELS } from '../../../config/installation.ts'
 import { messageOf } from '../../../errors.ts'
@@ -236,7 +237,7 @@ export async function checkRecognition(config: Config, signal: AbortSignal): Pro
   try {
     const limit = AbortSignal.timeout(RECOGNITION_TIMEOUT_MS)
     await speech.checkReady({ signal: AbortSignal.any([signal, limit]) })
-    const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
+    const seconds = secondsSince(startedAt).toFixed(1)
     return {
       state: 'ok',
       text: `recognition: models loaded and one second recognized in ${seconds} s`,
