@@ -11,7 +11,7 @@ export function scoreWords<T extends Pick<Word, 'text' | 'start'>>(
   words: readonly T[],
 ): WordScores<T> {
   const hypothesis = words.flatMap((word) =>
-    comparableWords(word.text).map((text) => ({ word, text })),
+    comparableWords(word.text).map((text, i) => ({ word, text, isFirst: i === 0 })),
   )
   const timed = (reference ?? []).flatMap((word) => {
     return comparableWords(word.word).map((text) => ({ text, start: word.start }))
@@ -28,10 +28,11 @@ export function scoreWords<T extends Pick<Word, 'text' | 'start'>>(
   )
   for (const [a, b] of pairs) {
     if (!b) continue
-    const { word } = hypothesis[b.index]!
+    const { word, isFirst } = hypothesis[b.index]!
     const start = a ? spokenWords[a.index]!.start : null
     if (!b.same) right.set(word, false)
-    else if (start !== null) startErrors.push(Math.abs(word.start - start))
+    // A number starts with its first digit.
+    else if (start !== null && isFirst) startErrors.push(Math.abs(word.start - start))
   }
   return { right, startErrors }
 }

@@ -41,3 +41,19 @@ test('words in audio without pauses are mapped back to their original times', ()
     ],
   )
 })
+
+test('a number that was dictated with pauses lasts from its first to its last digit', () => {
+  const second = 16_000
+  const ranges = [1, 3, 5, 7].map((start) => ({ start: start * second, end: (start + 1) * second }))
+  const timesOf = (text: string, start: number, end: number) => {
+    const [word] = restoreWordTimes([{ text, start, end, confidence: 1 }], ranges)
+    return [word!.start, word!.end]
+  }
+  assert.deepEqual(timesOf('826-591', 0.5, 2.5), [1.5, 5.5])
+  assert.deepEqual(timesOf('21', 0.5, 3.5), [1.5, 7.5])
+  // The silence that was kept around the digits is none of them.
+  assert.deepEqual(timesOf('42', 0.9, 2.1), [3, 4])
+  // Neither a single digit nor a word is spoken with a pause in it.
+  assert.deepEqual(timesOf('8', 0.5, 1.75), [3, 3.75])
+  assert.deepEqual(timesOf('eight', 0.5, 1.75), [3, 3.75])
+})

@@ -13,6 +13,8 @@ const MIN_SPEECH_PROBABILITY = 0.35
 /** Seconds of a pause that stay with the speech before and after it. */
 const KEEP_AFTER_SPEECH = 0.1
 const KEEP_BEFORE_SPEECH = 0.05
+const KEPT_SILENCE = KEEP_AFTER_SPEECH + KEEP_BEFORE_SPEECH
+const SEVERAL_DIGITS = /\p{N}\P{L}*\p{N}/u
 
 /** A range of samples or frames, end exclusive. */
 export type Range = { start: number; end: number }
@@ -66,21 +68,36 @@ export function joinRanges(audio: Float32Array, ranges: readonly Range[]): Float
 
 /**
  * Moves words of joined ranges to where they were spoken: each into the range that holds its
- * middle.
+ * middle. A number that was dictated with pauses covers each range that it fills by more than the
+ * silence that was kept.
  */
 export function restoreWordTimes(words: readonly Word[], ranges: readonly Range[]): Word[] {
   let at = 0
   const places = ranges.map(({ start, end }) => {
-    const place = { until: (at + end - start) / SAMPLE_RATE, offset: (start - at) / SAMPLE_RATE }
+    const [from, until] = [at / SAMPLE_RATE, (at + end - start) / SAMPLE_RATE]
+    const place = { from, until, start: start / SAMPLE_RATE, end: end / SAMPLE_RATE }
     at += end - start
-    return { ...place, start: start / SAMPLE_RATE, end: end / SAMPLE_RATE }
+    return place
   })
   return words.map((word) => {
     const middle = (word.start + word.end) / 2
     const place = places.find(({ until }) => middle < until) ?? places.at(-1)!
-    const start = Math.min(Math.max(word.start + place.offset, place.start), place.end)
-    return { ...word, start, end: Math.min(Math.max(start, word.end + place.offset), place.end) }
+    const filled = mayContainPauses(word.text)
+      ? places.filter(({ from, until }) => {
+          return Math.min(word.end, until) - Math.max(word.start, from) > KEPT_SILENCE
+        })
+      : []
+    const [first, last] = [filled[0] ?? place, filled.at(-1) ?? place]
+    const shifted = word.start + first.start - first.from
+    const start = Math.min(Math.max(shifted, first.start), first.end)
+    const end = Math.min(Math.max(start, word.end + last.start - last.from), last.end)
+    return { ...word, start, end }
   })
+}
+
+/** Returns whether a word is a number of several digits, which may be dictated with pauses. */
+export function mayContainPauses(text: string): boolean {
+  return SEVERAL_DIGITS.test(text)
 }
 
 /** Returns the pauses of a segment, in samples from its start. */

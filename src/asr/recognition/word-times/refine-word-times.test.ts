@@ -14,21 +14,35 @@ function rounded(spans: readonly { start: number; end: number }[]): number[][] {
 
 test('a word shrinks to its audible part', () => {
   const db = dbOf(`${'.'.repeat(20)}${'#'.repeat(30)}${'.'.repeat(50)}`)
-  assert.deepEqual(rounded(alignToEnergy([{ start: 0.02, end: 0.9 }], db)), [[0.18, 0.5]])
+  assert.deepEqual(rounded(alignToEnergy([{ text: 'a', start: 0.02, end: 0.9 }], db)), [
+    [0.18, 0.5],
+  ])
 })
 
 test('sound before a pause inside a word is assigned to the word before', () => {
   const db = dbOf(`${'#'.repeat(30)}${'.'.repeat(30)}${'#'.repeat(30)}${'.'.repeat(10)}`)
   const spans = [
-    { start: 0, end: 0.2 },
-    { start: 0.2, end: 0.9 },
+    { text: 'a', start: 0, end: 0.2 },
+    { text: 'b', start: 0.2, end: 0.9 },
   ]
   assert.deepEqual(rounded(alignToEnergy(spans, db))[1], [0.58, 0.9])
 })
 
 test('a short sound after a pause does not become the word', () => {
   const db = dbOf(`${'#'.repeat(50)}${'.'.repeat(30)}${'#'.repeat(4)}${'.'.repeat(16)}`)
-  assert.deepEqual(rounded(alignToEnergy([{ start: 0, end: 0.9 }], db)), [[0, 0.5]])
+  assert.deepEqual(rounded(alignToEnergy([{ text: 'a', start: 0, end: 0.9 }], db)), [[0, 0.5]])
+})
+
+test('a number that was dictated with pauses lasts from its first to its last digit', () => {
+  const [pause, digit, stray] = ['.'.repeat(20), '#'.repeat(30), '###']
+  const db = dbOf(stray + pause + digit + pause + digit + pause + digit + pause)
+  const align = (text: string) => rounded(alignToEnergy([{ text, start: 0, end: 1.73 }], db))
+  assert.deepEqual(align('5-21'), [[0.21, 1.53]])
+  assert.deepEqual(align('five'), [[1.21, 1.53]])
+  assert.deepEqual(align('5'), [[1.21, 1.53]])
+  const noisy = dbOf(digit + pause + digit + pause + stray)
+  const span = { text: '21', start: 0, end: 1.03 }
+  assert.deepEqual(rounded(alignToEnergy([span], noisy)), [[0, 0.8]])
 })
 
 test('words never overlap, and start in order, for any audio', () => {
@@ -45,7 +59,7 @@ test('words never overlap, and start in order, for any audio', () => {
         const spans = steps.map(([gap, length]) => {
           const start = at + gap
           at = start + length
-          return { start, end: at }
+          return { text: 'a', start, end: at }
         })
         const snapped = alignToEnergy(spans, Float32Array.from(db))
         for (const [i, { start, end }] of snapped.entries()) {

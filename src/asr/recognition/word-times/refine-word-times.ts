@@ -1,3 +1,5 @@
+import { mayContainPauses } from '../../segmentation/pauses.ts'
+
 /** Seconds per loudness value. */
 const HOP = 0.01
 /** Loudness above the quietest twentieth that counts as non-silent, in decibels. */
@@ -11,7 +13,7 @@ const PAUSE = 0.12
  */
 const ATTENTION_DELAY = 0.02
 const ONSET = 0.02
-/** A last burst shorter than this share of the longest belongs to the next word. */
+/** A first or last burst shorter than this share of the longest belongs to another word. */
 const STRAY_BURST_SHARE = 0.3
 /** The minimum distance between the starts of two words, and the minimum length, in seconds. */
 const MIN_START_DISTANCE = 0.02
@@ -37,27 +39,36 @@ export function energyLevels(audio: Float32Array): Float32Array {
  * ms frames but includes silence in words. `spans` ascend, in seconds; so do the results, and they
  * never overlap. The constants were tuned on forced-aligned read speech.
  */
-export function alignToEnergy(spans: readonly TimeSpan[], db: Float32Array): TimeSpan[] {
+export function alignToEnergy(
+  spans: readonly (TimeSpan & { text: string })[],
+  db: Float32Array,
+): TimeSpan[] {
   const floor = quantile(db, 0.05) + ABOVE_FLOOR
   const snapped: TimeSpan[] = []
   for (const span of spans) {
     const previous = snapped.at(-1)
     const earliest = previous ? previous.start + MIN_START_DISTANCE : 0
     const start = Math.max(span.start - ATTENTION_DELAY, earliest)
-    const word = snap({ start, end: Math.max(span.end, start) }, db, floor)
+    const range = { start, end: Math.max(span.end, start) }
+    const word = snap(range, { db, floor, choose: burstChoice(span.text) })
     if (previous) previous.end = Math.min(previous.end, word.start)
     snapped.push(word)
   }
   return snapped
 }
 
-function snap({ start, end }: TimeSpan, db: Float32Array, floor: number): TimeSpan {
+type BurstChoice = (bursts: readonly Burst[]) => Burst | undefined
+
+function snap(
+  { start, end }: TimeSpan,
+  { db, floor, choose }: { db: Float32Array; floor: number; choose: BurstChoice },
+): TimeSpan {
   const from = Math.max(0, Math.round(start / HOP))
   const to = Math.min(db.length, Math.max(from + 1, Math.round(end / HOP)))
   let peak = Number.NEGATIVE_INFINITY
   for (let i = from; i < to; i++) peak = Math.max(peak, db[i]!)
   const threshold = Math.max(floor, peak - BELOW_PEAK)
-  const burst = chooseBurst(findBursts(db, { from, to }, threshold))
+  const burst = choose(findBursts(db, { from, to }, threshold))
   if (!burst) return { start, end }
   const onset = Math.max(start, burst.from * HOP - ONSET)
   return { start: onset, end: Math.max(onset, Math.min(end, burst.to * HOP)) }
@@ -77,6 +88,18 @@ function findBursts(db: Float32Array, { from, to }: Burst, threshold: number): B
   return bursts
 }
 
+/** Returns how to choose what is the word of the bursts in its span. */
+function burstChoice(text: string): BurstChoice {
+  return mayContainPauses(text) ? joinBursts : chooseBurst
+}
+
+/** Returns all bursts as one, without stray ones at the edges. */
+function joinBursts(bursts: readonly Burst[]): Burst | undefined {
+  const longest = Math.max(...bursts.map(lengthOf))
+  const own = bursts.filter((burst) => lengthOf(burst) >= STRAY_BURST_SHARE * longest)
+  return own.length > 0 ? { from: own[0]!.from, to: own.at(-1)!.to } : undefined
+}
+
 /**
  * Returns the last burst, which is the word, while those before it are the tail of the previous
  * word; unless the last one is a stray burst.
@@ -84,8 +107,12 @@ function findBursts(db: Float32Array, { from, to }: Burst, threshold: number): B
 function chooseBurst(bursts: readonly Burst[]): Burst | undefined {
   const last = bursts.at(-1)
   if (!last) return undefined
-  const longest = bursts.reduce((a, b) => (b.to - b.from > a.to - a.from ? b : a))
-  return last.to - last.from >= STRAY_BURST_SHARE * (longest.to - longest.from) ? last : longest
+  const longest = bursts.reduce((a, b) => (lengthOf(b) > lengthOf(a) ? b : a))
+  return lengthOf(last) >= STRAY_BURST_SHARE * lengthOf(longest) ? last : longest
+}
+
+function lengthOf({ from, to }: Burst): number {
+  return to - from
 }
 
 function quantile(values: Float32Array, fraction: number): number {
