@@ -196,6 +196,13 @@ const cases: Record<string, string[]> = {
   ],
   'My username is cool underscore cat.': ['USERNAME cool underscore cat'],
   'We are open Monday to Friday.': ['DATE_INTERVAL Monday to Friday'],
+  'Latitude forty point seven one, longitude minus seventy four point zero six.': [
+    'LOCATION_COORDINATE forty point seven one',
+    'LOCATION_COORDINATE minus seventy four point zero six',
+  ],
+  'Longitude is negative seventeen degrees west.': [
+    'LOCATION_COORDINATE negative seventeen degrees west',
+  ],
   'Ask Tom, Anita and Xochitl.': ['NAME_GIVEN Tom', 'NAME_GIVEN Anita', 'NAME_GIVEN Xochitl'],
 }
 for (const [text, expected] of Object.entries(cases)) {

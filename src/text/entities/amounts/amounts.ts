@@ -87,7 +87,7 @@ const patterns: EntityPattern[] = [
   ),
   amountPattern(
     'LOCATION_COORDINATE',
-    `\\b(?:latitude|longitude)(?: is| of|:)? (?<e>(?:minus )?${amount}(?: (?:degrees|point)[ \\w]{0,40}?(?:north|south|east|west))?)`,
+    `\\b(?:latitude|longitude)(?: is| of|:)? (?<e>(?:(?:minus|negative) )?${amount}\\b(?: (?:degrees|point)[ \\w]{0,40}?(?:north|south|east|west))?)`,
   ),
   amountPattern(
     'PHYSICAL_ATTRIBUTE',
