@@ -43,6 +43,9 @@ const cases: Record<string, string[]> = {
   'My IBAN is gone, and the VIN is, too.': [],
   'Ask Vin about it.': ['NAME_GIVEN Vin'],
   'S***, I forgot it.': [],
+  'Prime Minister Rishi Sunak met Chancellor Merz and the minister.': [
+    ...['NAME Rishi Sunak', 'NAME_FAMILY Merz'],
+  ],
 }
 for (const [text, expected] of Object.entries(cases)) {
   test(`finds ${expected.join(', ') || 'no name'} in: ${text}`, () => {
