@@ -43,6 +43,7 @@ const cases: Record<string, string[]> = {
   'My IBAN is gone, and the VIN is, too.': [],
   'Ask Vin about it.': ['NAME_GIVEN Vin'],
   'S***, I forgot it.': [],
+  'Um, I think so. Hmm, what is it? Er, you are right. Erm, can you come?': [],
   'Prime Minister Rishi Sunak met Chancellor Merz and the minister.': [
     ...['NAME Rishi Sunak', 'NAME_FAMILY Merz'],
   ],
