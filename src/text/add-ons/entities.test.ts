@@ -29,6 +29,25 @@ test('a number continues across utterances of its channel, ignoring other channe
   assert.deepEqual([phone?.entity_type, phone?.start, phone?.end], ['PHONE_NUMBER', 1.5, 7.5])
 })
 
+test('a number continues after a filled pause, and its question is still a cue', () => {
+  const utterances = [
+    utteranceOf('Um, hello.', 0),
+    utteranceOf('Your date of birth?', 1, 1),
+    utteranceOf('Um, three, uh, eleven eighty five.', 3),
+    utteranceOf('And my number is five five five, um, one two three, uh, four five six seven.', 9),
+  ]
+  const found = findNamedEntities({ utterances })
+  assert.deepEqual(found, [
+    { entity_type: 'DOB', text: 'three, uh, eleven eighty five', start: 3.5, end: 6 },
+    {
+      entity_type: 'PHONE_NUMBER',
+      text: 'five five five, um, one two three, uh, four five six seven',
+      start: 11,
+      end: 17,
+    },
+  ])
+})
+
 test('entities of all channels are sorted by start', () => {
   const utterances = [
     utteranceOf('Ask John Smith.', 0),

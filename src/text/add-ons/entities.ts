@@ -1,7 +1,13 @@
 import { roundTo } from '../../transcript/rounding.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
-import { type Document, documentsOf, tokensWithin } from '../entities/document.ts'
-import { findEntities } from '../entities/find-entities.ts'
+import {
+  type Document,
+  documentsOf,
+  tokensWithin,
+  withoutFilledPauses,
+} from '../entities/document.ts'
+import { findCandidates, findEntities } from '../entities/find-entities.ts'
+import { resolveOverlaps } from '../entities/matching/overlaps.ts'
 import { markers } from '../redaction/markers/markers.ts'
 
 export { languages } from '../entities/entity-types.ts'
@@ -46,7 +52,14 @@ function entitiesOf(
   document: Document,
   isRedacted: (span: { from: number; to: number }) => boolean,
 ): NamedEntity[] {
-  const foundEntities = findEntities(document).filter((entity) => !isRedacted(entity))
+  const fluent = withoutFilledPauses(document)
+  const found = findCandidates(document)
+  if (fluent) {
+    for (const entity of findEntities(fluent)) {
+      found.push({ ...entity, ...fluent.toOriginal(entity) })
+    }
+  }
+  const foundEntities = resolveOverlaps(found).filter((entity) => !isRedacted(entity))
   return foundEntities.map(({ type, from, to }) => {
     const words = tokensWithin(document, { from, to })
     return {

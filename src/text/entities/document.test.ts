@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Utterance } from '../../transcript/transcript.ts'
-import { documentsOf, tokensWithin } from './document.ts'
+import { documentsOf, tokensWithin, withoutFilledPauses } from './document.ts'
 
 function utteranceOf(text: string, given: Partial<Utterance> = {}): Utterance {
   const words = text.split(' ').map((word, i) => {
@@ -65,4 +65,17 @@ test('tokensWithin returns the words that a span touches', () => {
   assert.deepEqual(touched(4, 7), ['two'])
   assert.deepEqual(touched(2, 5), ['one', 'two'])
   assert.deepEqual(touched(3, 4), [])
+})
+
+test('a document without filled pauses maps its spans to the original text', () => {
+  const [document] = documentsOf({ utterances: [utteranceOf('Um, call five, uh, six now.')] })
+  const fluent = withoutFilledPauses(document!)!
+  assert.equal(fluent.text, 'call five, six now.')
+  const { from, to } = fluent.toOriginal({ from: 5, to: 14 })
+  assert.equal(document!.text.slice(from, to), 'five, uh, six')
+})
+
+test('filled pauses are left out in English only, where there are any', () => {
+  const utterances = [utteranceOf('Um neun Uhr.', { language: 'de' }), utteranceOf('At nine.')]
+  assert.deepEqual(documentsOf({ utterances }).map(withoutFilledPauses), [undefined, undefined])
 })

@@ -1,5 +1,6 @@
 import { separatorOf } from '../../transcript/separators.ts'
 import type { Transcript, Utterance } from '../../transcript/transcript.ts'
+import { isFilledPause } from '../words/sentences/clause-continuation.ts'
 
 /**
  * A word and its position in a document. Times are seconds; `from` and `to` (exclusive) are offsets
@@ -59,7 +60,10 @@ function addInterjection({ text, language, interjections }: Document, other: Utt
   interjections.push({ at, text: interjection })
 }
 
-function append(document: Document, { words, language }: Utterance): void {
+function append(
+  document: Document,
+  { words, language }: Pick<Utterance, 'words' | 'language'>,
+): void {
   const separator = separatorOf(language)
   for (const { text, start, end, confidence } of words) {
     if (document.text !== '') document.text += separator
@@ -77,11 +81,39 @@ function append(document: Document, { words, language }: Utterance): void {
   }
 }
 
+/** A document without filled pauses; `toOriginal` maps a span to the original text. */
+export type FluentDocument = Document & { toOriginal(span: Span): Span }
+
+type Span = { from: number; to: number }
+
+/**
+ * Returns a document without its filled pauses, because one may be in the middle of a number:
+ * "five five five, um, one two". Returns undefined if it has none.
+ */
+export function withoutFilledPauses(document: Document): FluentDocument | undefined {
+  const { tokens: original, language } = document
+  if (language !== 'en') return undefined
+  const words = original.filter((_, at) => !isFilledPause(original, at))
+  if (words.length === original.length) return undefined
+  const fluent: Document = { ...document, text: '', tokens: [], interjections: [] }
+  append(fluent, { words, language })
+  const { tokens, text, interjections } = fluent
+  for (const interjection of document.interjections) {
+    const next = tokens[firstAfter(words, interjection.at)]
+    interjections.push({ ...interjection, at: next?.from ?? text.length })
+  }
+  const toOriginal = ({ from, to }: Span): Span => {
+    const [first, last] = [firstAfter(tokens, from), firstAfter(tokens, to - 1)]
+    return {
+      from: from - tokens[first]!.from + words[first]!.from,
+      to: to - tokens[last]!.from + words[last]!.from,
+    }
+  }
+  return { ...fluent, toOriginal }
+}
+
 /** Returns the words that a span of the text overlaps. */
-export function tokensWithin(
-  { tokens }: Pick<Document, 'tokens'>,
-  { from, to }: { from: number; to: number },
-): Token[] {
+export function tokensWithin({ tokens }: Pick<Document, 'tokens'>, { from, to }: Span): Token[] {
   const words: Token[] = []
   for (let i = firstAfter(tokens, from); i < tokens.length && tokens[i]!.from < to; i++) {
     words.push(tokens[i]!)
