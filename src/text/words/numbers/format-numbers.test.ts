@@ -121,6 +121,18 @@ test('style digits writes decades, and three digits that are spoken as one and t
     assert.equal(written(text, 'digits'), expected)
 })
 
+test('style digits keeps the words after a number that a hyphen joins to it', () => {
+  const cases = {
+    'Two twenty-five-year-old sons and three twenty-one-year-olds.':
+      '2 twenty-five-year-old sons and 3 twenty-one-year-olds.',
+    'At eight thirty-minute breaks of the nineteen nineties-era.':
+      'At 8 thirty-minute breaks of the nineteen nineties-era.',
+    'At eight thirty-minute': 'At 8 thirty-minute',
+  }
+  for (const [text, expected] of Object.entries(cases))
+    assert.equal(written(text, 'digits'), expected)
+})
+
 test('style digits writes "one" in digits beside another number of a range', () => {
   const cases = {
     'from one to ten, three to one, one or two, between one and five':

@@ -69,16 +69,16 @@ function spokenNumberAt(
 ): { text: string; count: number } | undefined {
   const { parts, wordIndexes } = unbrokenWords(words, at)
   const dotted = readDottedNumber(parts)
-  if (dotted && wordIndexes[dotted.words] !== wordIndexes[dotted.words - 1]) {
-    return { text: dotted.text, count: wordIndexes[dotted.words - 1]! + 1 }
-  }
+  const dottedWords = dotted && countWords(wordIndexes, dotted.words)
+  if (dottedWords) return { text: dotted.text, count: dottedWords }
   const longNumber = readLongNumber(parts, precedingNumber(words, at))
   const number =
     longNumber?.isOrdinal && isDuration(words, { at, parts, number: longNumber })
       ? beforeUnit(parts, longNumber)
       : longNumber
   const decade = number && decadeAfter(number, parts)
-  if (decade) return { text: decade, count: wordIndexes[number.words]! + 1 }
+  const decadeWords = decade && countWords(wordIndexes, number.words + 1)
+  if (decadeWords) return { text: decade, count: decadeWords }
   if (!number || AFTER_WORD_NUMBER.test(parts[number.words] ?? '')) return undefined
   const time = timeOfDay(number, { parts, wordIndexes, before: lowerCoreAt(words, at - 1) })
   if (time) return time
@@ -89,10 +89,18 @@ function spokenNumberAt(
   const decimals = number.isOrdinal ? [] : decimalsOf(parts.slice(number.words))
   const shared = sharedScale(words, { at, parts, number })
   const last = shared ? number.words - 1 : number.words + decimals.length
-  // Twenty-five is one word of two parts: a number cannot end inside a word.
-  if (wordIndexes[last] === wordIndexes[last - 1]) return undefined
+  const count = countWords(wordIndexes, last)
   const text = shared ?? writeDigits(number.value, number) + decimals.join('')
-  return { text, count: wordIndexes[last - 1]! + 1 }
+  return count === undefined ? undefined : { text, count }
+}
+
+/**
+ * Returns how many words consist of the first `count` parts; undefined if these end inside a word:
+ * the number of "twenty-five-year-old" is not a word.
+ */
+function countWords(wordIndexes: readonly number[], count: number): number | undefined {
+  const isInside = wordIndexes[count] === wordIndexes[count - 1]
+  return isInside ? undefined : wordIndexes[count - 1]! + 1
 }
 
 /** Returns "nineteen eighties" as 1980s and "eighteen hundreds" as 1800s. */
@@ -116,7 +124,8 @@ function threeDigitLabel(
   if (!isLabel || next?.isOrdinal !== false || next.value < 10 || next.value > 99) return undefined
   const [before, after] = [lowerCoreAt(words, at - 1), parts[next.words + 1] ?? '']
   if (next.words === 1 && !BEFORE_THREE_DIGITS.test(before)) return undefined
-  const end = wordIndexes[next.words]! + 1
+  const end = countWords(wordIndexes, next.words + 1)
+  if (end === undefined) return undefined
   const isBeforeName = after !== '' && /^\p{Lu}/u.test(words[at + end]!.text)
   const isAlone =
     precedingNumber(words, at) === undefined &&
@@ -231,7 +240,9 @@ function timeOfDay(
     !AFTER_NUMBER.test(after) &&
     !parseSpokenNumber([after])
   if (!isLikelyTime && !TIME_OF_DAY.test(after)) return undefined
-  return { text: `${hours}:${String(minutes).padStart(2, '0')}`, count: wordIndexes[end - 1]! + 1 }
+  const timeWords = countWords(wordIndexes, end)
+  if (timeWords === undefined) return undefined
+  return { text: `${hours}:${String(minutes).padStart(2, '0')}`, count: timeWords }
 }
 
 /** Returns the hours, the minutes, and the index of the part after them. */
