@@ -121,6 +121,21 @@ test('style digits writes decades, and three digits that are spoken as one and t
     assert.equal(written(text, 'digits'), expected)
 })
 
+test('style digits joins the three digits of pressures, degrees, decimals and rooms', () => {
+  const cases = {
+    'Blood pressure one twenty over eighty, then one oh five over sixty-five.':
+      'Blood pressure 120 over 80, then 105 over 65.',
+    'Two fifty over ten years, two fifty over nine hundred.': '2 50 over 10 years, 2 50 over 900.',
+    'At three fifty degrees. A fever of one oh two point five.':
+      'At 350 degrees. A fever of 102.5.',
+    'Room three oh five, flight two oh six oh, five one twenty degrees.':
+      'Room 305, flight 2 0 6 0, 5 1 20 degrees.',
+    'two fifty-degrees, two oh five-degrees': '2 fifty-degrees, 2 oh five-degrees',
+  }
+  for (const [text, expected] of Object.entries(cases))
+    assert.equal(written(text, 'digits'), expected)
+})
+
 test('style digits keeps the words after a number that a hyphen joins to it', () => {
   const cases = {
     'Two twenty-five-year-old sons and three twenty-one-year-olds.':

@@ -33,6 +33,8 @@ const DECADES: Record<string, string> = {
   eighties: '80s',
   nineties: '90s',
 }
+/** Lower values of a blood pressure are rare: "two fifty over ten years" is a price. */
+const MIN_LOWER_PRESSURE = 30
 /** Ordinals below this stay in words: first of all, wait a second, third party. */
 const MIN_DIGIT_ORDINAL = 10
 
@@ -110,30 +112,49 @@ function decadeAfter({ value, words }: SpokenNumber, parts: readonly string[]): 
 }
 
 /**
- * Returns "one twenty-three" as 123, as people say the numbers of houses, rooms and flights.
- * Returns undefined beside other numbers and units, for what may be a time ("at four fifty-two",
- * but not "at four fifty-two Oak Street"), and for round numbers, which may be a price (two fifty,
- * but not "extension two fifty").
+ * Returns "one twenty-three" as 123, as people say the numbers of houses, rooms and flights, and
+ * measured values. Returns undefined beside other numbers and units, for what may be a time ("at
+ * four fifty-two", but not "at four fifty-two Oak Street"), and for round numbers and "two oh
+ * five", which may be a price or dictated digits (but not "extension two fifty" and "two fifty
+ * degrees").
  */
 function threeDigitLabel(
   words: readonly Word[],
   { at, parts, wordIndexes, number: { value, isOrdinal, words: count } }: NumberInContext,
 ): { text: string; count: number } | undefined {
-  const next = parseSpokenNumber(parts.slice(1))
   const isLabel = !isOrdinal && count === 1 && value > 0 && value < 10
-  if (!isLabel || next?.isOrdinal !== false || next.value < 10 || next.value > 99) return undefined
-  const [before, after] = [lowerCoreAt(words, at - 1), parts[next.words + 1] ?? '']
-  if (next.words === 1 && !BEFORE_THREE_DIGITS.test(before)) return undefined
-  const end = countWords(wordIndexes, next.words + 1)
-  if (end === undefined) return undefined
-  const isBeforeName = after !== '' && /^\p{Lu}/u.test(words[at + end]!.text)
+  const tens = isLabel && lastTwoDigits(parts.slice(1))
+  if (!tens) return undefined
+  const last = tens.words + 1
+  const [before, after] = [lowerCoreAt(words, at - 1), parts[last] ?? '']
+  const decimals = decimalsOf(parts.slice(last)).join('')
+  const isMeasured = decimals !== '' || isMeasure(parts.slice(last))
+  if (tens.isVague && !isMeasured && !BEFORE_THREE_DIGITS.test(before)) return undefined
+  const end = countWords(wordIndexes, last + decimals.length)
+  if (end === undefined || precedingNumber(words, at) !== undefined) return undefined
+  const isBeforeName = !isMeasured && after !== '' && /^\p{Lu}/u.test(words[at + end]!.text)
   const isAlone =
-    precedingNumber(words, at) === undefined &&
     !(value === 1 && BEFORE_PRONOUN.test(before)) &&
     (isBeforeName || !BEFORE_NOON_OR_LATER.test(before)) &&
     ![AFTER_NUMBER, AFTER_WORD_NUMBER, COUNTED].some((pattern) => pattern.test(after)) &&
-    !parseSpokenNumber([after])
-  return isAlone ? { text: `${value}${next.value}`, count: end } : undefined
+    !parseSpokenNumber([after.replace(/^oh$/, 'zero')])
+  return isMeasured || isAlone ? { text: `${value}${tens.text}${decimals}`, count: end } : undefined
+}
+
+/** Reads twenty-three as 23 and "oh five" as 05; `isVague` unless it is the former. */
+function lastTwoDigits(parts: readonly string[]) {
+  const digit = parts[0] === 'oh' ? digitOf(parts[1] ?? '') : undefined
+  if (digit) return { text: `0${digit}`, words: 2, isVague: true }
+  const number = parseSpokenNumber(parts)
+  if (number?.isOrdinal !== false || number.value < 10 || number.value > 99) return undefined
+  return { text: String(number.value), words: number.words, isVague: number.words === 1 }
+}
+
+/** Returns whether words follow a measured value: degrees, or "over eighty" of a blood pressure. */
+function isMeasure([first, ...rest]: readonly string[]): boolean {
+  if (first !== 'over') return first === 'degrees'
+  const lower = parseSpokenNumber(rest)
+  return lower?.isOrdinal === false && lower.value >= MIN_LOWER_PRESSURE && lower.value < 100
 }
 
 function lowerCoreAt(words: readonly Word[], at: number): string {
