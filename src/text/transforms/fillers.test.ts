@@ -20,6 +20,9 @@ test('a comma before a filled pause stays only where the sentence needs it', () 
   assert.deepEqual(without("I was, um, born. It's, uh, fine. We're, uh we're here."), [
     "I was born. It's fine. We're, we're here.",
   ])
+  assert.deepEqual(without("I was, um, I was there. It's a, uh, it's a dog. I was, um, I am."), [
+    "I was, I was there. It's a, it's a dog. I was I am.",
+  ])
   assert.deepEqual(without('Yes, um, I did. Paris, uh, London, er, and Rome.'), [
     'Yes, I did. Paris, London, and Rome.',
   ])

@@ -64,7 +64,7 @@ function withoutFillers(words: readonly Word[]): Word[] {
       beginsSentence ||= ended || (quotes !== '' && !isQuoted)
       const mark = MARK.exec(word.text)?.[0]
       if (mark && last && !ended) last.text = last.text.replace(/,$/, '') + mark
-      else if (last && belongsToNextWord(last.text, words[at + 1]?.text))
+      else if (last && belongsToNextWord(keptWords, words.slice(at + 1, at + 3)))
         last.text = last.text.slice(0, -1)
       if (!isQuoted) {
         opening += quotes
@@ -81,12 +81,23 @@ function withoutFillers(words: readonly Word[]): Word[] {
 }
 
 /**
- * Returns whether a word belongs to the next one. A repetition keeps its comma: "we're, we're
- * here".
+ * Returns whether the last word belongs to the next one. A repetition keeps its comma, also one of
+ * two words: "we're, we're here", "I was, I was there".
  */
-function belongsToNextWord(text: string, next = ''): boolean {
-  const { core, possessive, after } = wordPartsOf(text)
-  const folded = foldWord(core + possessive)
-  const isRepeated = foldWord(wordPartsOf(next).core + wordPartsOf(next).possessive) === folded
-  return after === ',' && !isRepeated && (JOINED_TO_NEXT.has(folded) || CONTRACTION.test(folded))
+function belongsToNextWord(before: readonly Word[], next: readonly Word[]): boolean {
+  const { text } = before.at(-1)!
+  const folded = foldedCore(text)
+  const isRepeated = [1, 2].some((count) => {
+    const [said, again] = [before.slice(-count), next.slice(0, count)].map((words) => {
+      return words.map((word) => foldedCore(word.text)).join(' ')
+    })
+    return said === again
+  })
+  const isListed = JOINED_TO_NEXT.has(folded) || CONTRACTION.test(folded)
+  return wordPartsOf(text).after === ',' && !isRepeated && isListed
+}
+
+function foldedCore(text: string): string {
+  const { core, possessive } = wordPartsOf(text)
+  return foldWord(core + possessive)
 }
