@@ -40,6 +40,8 @@ const cases: Record<string, string[]> = {
     'I was never happy there.',
     "I can't be happy here.",
     "It isn't really all that very good.",
+    "I don't like it.",
+    'He did not like the food, and she never liked it.',
   ],
   neutral: [
     'Do you have a problem?',
@@ -48,6 +50,7 @@ const cases: Record<string, string[]> = {
     'It would be good if you called.',
     'It is slightly promising.',
     'Hold the line.',
+    "It doesn't look like rain.",
     'No problem, it is the second door on the left.',
     'The war on drugs.',
     'No.',
