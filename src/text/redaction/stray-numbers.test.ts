@@ -11,6 +11,17 @@ test('a number with words between its parts is hidden as a whole', () => {
   ])
 })
 
+test('a number is hidden although the listener answers between its parts', () => {
+  const lines = ['My account number is 456.', 'Uh-huh. Got it.', '789.', 'Mm-hmm, go ahead.', '12.']
+  assert.deepEqual(redacted(lines, only('ACCOUNT_NUMBER')), [
+    'My account number is [ACCOUNT_NUMBER_1].',
+    'Uh-huh. Got it.',
+    '[ACCOUNT_NUMBER_2].',
+    'Mm-hmm, go ahead.',
+    '[ACCOUNT_NUMBER_3].',
+  ])
+})
+
 test('a card number with too few digits is hidden', () => {
   assert.deepEqual(redacted(['Take 4242 4242 424.'], only('CREDIT_CARD')), [
     'Take [CREDIT_CARD_1].',

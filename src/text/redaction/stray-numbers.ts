@@ -43,7 +43,7 @@ const MIN_GROUPED_DIGITS = 10
 
 /** Words between two parts of a number. */
 const fillers =
-  /^[\s,.…-]*(?:(?:um|uh|er|okay|ok|and|then|so|yes|yeah|yep|right|sorry|no|wait|that's|it's|is|next|again|space|dash)[\s,.…-]*){0,4}$/i
+  /^[\s,.…-]*(?:(?:um|uh|er|huh|mm|hmm|mhm|okay|ok|and|then|so|yes|yeah|yep|right|all right|alright|sure|got it|go on|go ahead|thanks|thank you|sorry|no|wait|that's|it's|is|next|again|space|dash)[\s,.…-]*){0,4}$/i
 
 /**
  * Finds digits that no rule classifies: in odd groups, with words between them, too many or too
