@@ -121,6 +121,17 @@ test('style digits writes decades, and three digits that are spoken as one and t
     assert.equal(written(text, 'digits'), expected)
 })
 
+test('both styles know trillions', () => {
+  assert.equal(
+    written('One trillion two hundred billion, one trillionth, 2.5 trillion.', 'digits'),
+    '1,200,000,000,000, one trillionth, 2.5 trillion.',
+  )
+  assert.equal(
+    written('1,200,000,000,000 of $2 trillion.', 'words'),
+    'One trillion two hundred billion of two trillion dollars.',
+  )
+})
+
 test('style digits joins the three digits of pressures, degrees, decimals and rooms', () => {
   const cases = {
     'Blood pressure one twenty over eighty, then one oh five over sixty-five.':

@@ -4,6 +4,7 @@ const TEENS =
 const TENS = 'zero ten twenty thirty forty fifty sixty seventy eighty ninety'.split(' ')
 const BELOW_TWENTY = [...UNITS, ...TEENS]
 const SCALES: readonly [name: string, value: number][] = [
+  ['trillion', 1e12],
   ['billion', 1e9],
   ['million', 1e6],
   ['thousand', 1e3],
@@ -139,7 +140,7 @@ function ordinalSuffix(value: number): string {
   return ['th', 'st', 'nd', 'rd'][last % 10] ?? 'th'
 }
 
-/** Writes a whole number below a trillion in words: three hundred fifty, twenty-one. */
+/** Writes a whole number below a quadrillion in words: three hundred fifty, twenty-one. */
 export function writeWords(value: number, { isOrdinal = false } = {}): string {
   const words: string[] = []
   let remainder = value

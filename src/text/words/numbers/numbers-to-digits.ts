@@ -7,7 +7,7 @@ import { parseSpokenNumber, type SpokenNumber, writeDigits } from './number-word
 
 /** After a number, these make it a fraction, an ordinal or a decade, which stays in words. */
 const AFTER_WORD_NUMBER =
-  /^(?:(?:hundred|thousand|million|billion)(?:ths?|s)|halves|thirds|quarters|(?:four|fif|six|seven|eigh|nin|ten)ths|(?:twen|thir|for|fif|six|seven|eigh|nine)ties)$/
+  /^(?:(?:hundred|thousand|million|billion|trillion)(?:ths?|s)|halves|thirds|quarters|(?:four|fif|six|seven|eigh|nin|ten)ths|(?:twen|thir|for|fif|six|seven|eigh|nine)ties)$/
 /** After these, "two twenty" is 220, too. */
 const BEFORE_THREE_DIGITS = /^(?:extension|room|flight|page|channel|route|highway)$/
 /** After these, "eight thirty" is a time; "three fifty" may be a price or degrees. */

@@ -123,7 +123,7 @@ function readNumeral(core: string): Numeral | undefined {
   const [, integerPart = '', decimals, suffix] = NUMERAL.exec(core) ?? []
   const digits = integerPart.replaceAll(',', '')
   const isCode = digits === integerPart && (digits.length > MAX_DIGITS || /^0\d/.test(digits))
-  if (digits === '' || digits.length > 12 || isCode) return undefined
+  if (digits === '' || digits.length > 15 || isCode) return undefined
   const value = Number(digits)
   const isYear = integerPart.length === 4 && !decimals && value >= 1100 && value < 2100
   return { value, decimals, isOrdinal: suffix !== undefined, isYear }
