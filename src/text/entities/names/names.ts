@@ -68,7 +68,7 @@ const civil = new Set([
     'ambassador',
   ],
   ...['councillor', 'councilor', 'congressman', 'congresswoman', 'governor', 'mayor', 'coach'],
-  ...['minister', 'chancellor', 'secretary', 'premier', 'chairman', 'chairwoman', 'justice'],
+  ...['minister', 'chancellor', 'secretary', 'chairman', 'chairwoman'],
 ])
 /** Titles without another meaning: a name after one needs no capital. */
 const titles = /^(?:mr|mrs|ms|mx|mister|dr|doctor)\.?$/
