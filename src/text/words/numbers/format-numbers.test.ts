@@ -151,6 +151,7 @@ test('style digits keeps the words after a number that a hyphen joins to it', ()
   const cases = {
     'Two twenty-five-year-old sons and three twenty-one-year-olds.':
       '2 twenty-five-year-old sons and 3 twenty-one-year-olds.',
+    'We met at eight thirty-ish.': 'We met at 8 thirty-ish.',
     'At eight thirty-minute breaks of the nineteen nineties-era.':
       'At 8 thirty-minute breaks of the nineteen nineties-era.',
     'At eight thirty-minute': 'At 8 thirty-minute',

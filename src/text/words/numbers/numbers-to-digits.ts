@@ -154,7 +154,7 @@ function lastTwoDigits(parts: readonly string[]) {
 function isMeasure([first, ...rest]: readonly string[]): boolean {
   if (first !== 'over') return first === 'degrees'
   const lower = parseSpokenNumber(rest)
-  return lower?.isOrdinal === false && lower.value >= MIN_LOWER_PRESSURE && lower.value < 100
+  return lower !== undefined && lower.value >= MIN_LOWER_PRESSURE && lower.value < 100
 }
 
 function lowerCoreAt(words: readonly Word[], at: number): string {
