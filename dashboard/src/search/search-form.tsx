@@ -9,11 +9,17 @@ import { addressOfSearch, asPhrase, isFiltered, type SearchRequest } from './sea
 
 const t = texts.search
 
+type FormProps = {
+  asked: SearchRequest
+  /** Searches again for what is asked. */
+  repeat: () => void
+}
+
 /**
  * Shows the search terms and the filters. When they are submitted, they become the address of the
  * page.
  */
-export function SearchForm({ asked }: { asked: SearchRequest }): JSX.Element {
+export function SearchForm({ asked, repeat }: FormProps): JSX.Element {
   const [entered, setWanted] = useState(asked)
   const [isPhrase, setPhrase] = useState(false)
   const set = (changed: Partial<SearchRequest>) => {
@@ -24,7 +30,11 @@ export function SearchForm({ asked }: { asked: SearchRequest }): JSX.Element {
     // The values are read from the fields, because the state may lack the last change.
     const fields = Object.fromEntries(new FormData(event.currentTarget)) as SearchRequest
     const q = isPhrase ? asPhrase(fields.q) : fields.q.trim()
-    if (q) location.hash = addressOfSearch({ ...fields, q })
+    if (!q) return
+    const address = addressOfSearch({ ...fields, q })
+    // The same address is no change of the page, but there may be new hits, or there was an error.
+    if (address === addressOfSearch(asked)) repeat()
+    else location.hash = address
   }
   return (
     <search>

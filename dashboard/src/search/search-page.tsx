@@ -52,7 +52,7 @@ export function SearchPage(): JSX.Element {
   return (
     <>
       <h1>{t.title}</h1>
-      <SearchForm key={address} asked={searchRequest} />
+      <SearchForm key={address} asked={searchRequest} repeat={() => void load(0)} />
       <p class="hint" role="status">
         {isLoading ? texts.loading : found && t.found(found.hits.length, found.hasMore)}
       </p>

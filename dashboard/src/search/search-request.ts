@@ -3,7 +3,8 @@ import { addJobFilter, anyJob, type JobFilter } from '../components/job-filter.t
 /** The search terms and the filters; an empty field matches all. */
 export type SearchRequest = JobFilter & { q: string; language: string; speaker: string }
 
-const names = [...Object.keys(anyJob), 'language', 'speaker'] as const
+const filterNames = Object.keys(anyJob) as (keyof JobFilter)[]
+const names = [...filterNames, 'language', 'speaker'] as const
 
 /** Reads the query of the address after `#/search`: the search terms and the filters. */
 export function readRequest(q: string, query: string): SearchRequest {
@@ -12,11 +13,11 @@ export function readRequest(q: string, query: string): SearchRequest {
   return { q, ...(Object.fromEntries(fields) as Omit<SearchRequest, 'q'>) }
 }
 
-/** Returns the address of a search, which can be shared. */
-export function addressOfSearch({ q, ...filters }: SearchRequest): string {
-  const set = Object.entries(filters).filter(([, value]) => value !== '')
+/** Returns the address of a search, which can be shared; the same search has the same address. */
+export function addressOfSearch(request: SearchRequest): string {
+  const set = names.flatMap((name) => (request[name] ? [[name, request[name]]] : []))
   const query = new URLSearchParams(set).toString()
-  return `#/search/${encodeURIComponent(q)}${query && `?${query}`}`
+  return `#/search/${encodeURIComponent(request.q)}${query && `?${query}`}`
 }
 
 /** Returns whether filters limit the search to some recordings. */

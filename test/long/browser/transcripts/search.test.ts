@@ -116,6 +116,32 @@ test('what a search found is not shown below the next question', { skip }, async
   assert.deepEqual(problems, [])
 })
 
+test('a search can be repeated, after an error and for newer recordings', { skip }, async (t) => {
+  const server = await startServer()
+  t.after(() => server.close())
+  const browser = await openBrowser(t)
+  const { page, problems } = await openPage(browser, server.url)
+  await signIn(page, server.key)
+  await page.getByRole('link', { name: 'Search' }).click()
+  await page.getByRole('searchbox').fill('budget')
+  await page.locator('summary', { hasText: 'Filters' }).click()
+  await page.getByLabel('Kind').selectOption('Recording')
+  await page.getByLabel('Language').selectOption('English')
+  const ask = page.getByRole('button', { name: 'Search', exact: true })
+  await page.route('**/v2/search**', (route) => route.abort())
+  await ask.click()
+  await page.getByText('The server does not answer').waitFor()
+  await page.unroute('**/v2/search**')
+  await ask.click()
+  await page.getByText('Nobody said that').waitFor()
+
+  await addDoneJob(server, [utteranceOf('the budget is closed')])
+  await indexNow(server)
+  await ask.click()
+  await page.getByText('1 place', { exact: true }).waitFor()
+  assert.deepEqual(problems, [])
+})
+
 test('a question without a word to search for gets the reason alone', { skip }, async (t) => {
   const server = await startServer()
   t.after(() => server.close())
