@@ -27,7 +27,7 @@ export function App(): JSX.Element {
   if (isShared) {
     return (
       <Frame>
-        <SharedPage secret={route.value[1] ?? ''} />
+        <SharedPage key={route.value[1]} secret={route.value[1] ?? ''} />
       </Frame>
     )
   }

@@ -176,7 +176,15 @@ test('a share link shows one recording without a key', { skip }, async (t) => {
   await owner.page.getByRole('button', { name: /^End: until/ }).click()
   await owner.page.getByRole('list', { name: 'Links' }).waitFor({ state: 'detached' })
   const late = await openPage(browser, url)
-  await late.page.getByText('This link has expired').waitFor()
+  const ended = late.page.getByText('This link has expired')
+  await ended.waitFor()
+
+  // Another link is opened in the same tab.
+  await owner.page.getByRole('button', { name: 'Create a link' }).click()
+  const other = await owner.page.getByLabel('The link, shown only once').inputValue()
+  await late.page.goto(other)
+  await late.page.locator('.speaker', { hasText: 'Ann' }).waitFor()
+  assert.equal(await ended.count(), 0)
   assert.deepEqual([...problems, ...owner.problems, ...late.problems], [])
 })
 
