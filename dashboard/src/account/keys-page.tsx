@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { ApiCreatedKey, ApiKey, ApiKeyList } from '../../../src/cli/client/api-types.ts'
-import { hasScope, request, signedIn } from '../api/api.ts'
+import { forgetUser, hasScope, request, signedIn } from '../api/api.ts'
 import { onEvent } from '../api/events.ts'
 import { inOrder } from '../api/in-order.ts'
 import { formatDateTime } from '../components/format.ts'
@@ -36,6 +36,7 @@ export function KeysPage(): JSX.Element {
   const revoke = async ({ id, is_own }: ApiKey) => {
     if (!confirm(is_own ? t.revokeOwn : t.revokeQuestion(id))) return
     await request(`v2/keys/${encodeURIComponent(id)}`, { method: 'DELETE' })
+    if (is_own) return forgetUser()
     if (made?.id === id) setMade(undefined)
     await load()
   }

@@ -17,7 +17,7 @@ export function SignInPage(): JSX.Element {
     // keeps it.
     history.replaceState(null, '', '#/')
     signIn({ link })
-      .catch(() => setProblem(texts.signIn.linkEnded))
+      .catch((error: unknown) => setProblem(problemOf(error, texts.signIn.linkEnded)))
       .finally(() => {
         route.value = []
       })
@@ -30,8 +30,7 @@ export function SignInPage(): JSX.Element {
     try {
       await signIn({ key: key.trim() })
     } catch (error) {
-      const isWrong = error instanceof RequestError && error.status === 401
-      setProblem(isWrong ? texts.signIn.wrong : (error as Error).message)
+      setProblem(problemOf(error, texts.signIn.wrong))
     } finally {
       setBusy(false)
     }
@@ -63,4 +62,10 @@ export function SignInPage(): JSX.Element {
       </p>
     </section>
   )
+}
+
+/** Returns why a sign-in failed; `unknown` if the server does not know the key or the link. */
+function problemOf(error: unknown, unknown: string): string {
+  const isUnknown = error instanceof RequestError && error.status === 401
+  return isUnknown ? unknown : (error as Error).message
 }

@@ -78,7 +78,10 @@ function toError(status: number, code: string, text: string): RequestError {
     // Not the body of this server, such as that of a proxy.
   }
   const ended = status === 401 && code !== 'key_unknown'
-  if (ended) signedIn.value = null
+  if (ended) {
+    signedIn.value = null
+    message = texts.signIn.ended
+  }
   return new RequestError(status, code, message)
 }
 
@@ -97,13 +100,38 @@ export async function loadSignIn(): Promise<void> {
   }
 }
 
+let lastAccount: string | undefined
+signedIn.subscribe((signIn) => {
+  if (signIn) lastAccount = signIn.account
+})
+
 export async function signIn(by: { key: string } | { link: string }): Promise<void> {
-  signedIn.value = await request<ApiSignIn>('v2/sign-in', { json: by })
+  const found = await request<ApiSignIn>('v2/sign-in', { json: by })
+  if (lastAccount === undefined || lastAccount === found.account) signedIn.value = found
+  else location.reload() // What the page still holds is of the other account.
+}
+
+const unfinished = new Set<() => Promise<unknown>>()
+
+/**
+ * Calls `finish`, which needs the sign-in or must not outlive it, before the user signs out;
+ * returns a function that stops this.
+ */
+export function beforeSignOut(finish: () => Promise<unknown>): () => void {
+  unfinished.add(finish)
+  return () => unfinished.delete(finish)
 }
 
 export async function signOut({ everywhere }: { everywhere: boolean }): Promise<void> {
+  await Promise.all([...unfinished].map((finish) => finish()))
   await request(`v2/sign-in?everywhere=${everywhere}`, { method: 'DELETE' })
+  forgetUser()
+}
+
+/** Ends the sign-in of the page, and removes all that it holds: others may use this browser. */
+export function forgetUser(): void {
   signedIn.value = null
+  location.reload()
 }
 
 /** Returns whether the key may do something. */

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import { createSession } from '../api/api.ts'
+import { beforeSignOut, createSession } from '../api/api.ts'
 import { report } from '../components/notices.tsx'
 import { texts } from '../texts.ts'
 import { type Capture, openCapture, type Source } from './capture.ts'
@@ -35,6 +35,7 @@ const mayReconnect = (code: number) =>
   code !== 1000 && code !== 1001 && (code < 4400 || code >= 4500)
 
 let stopCurrent: (() => void) | undefined
+let stopAtSignOut: (() => void) | undefined
 
 /** Stops the running session; everything said until then is transcribed. */
 export const stopSession = () => stopCurrent?.()
@@ -63,6 +64,7 @@ export async function startSession({ source, language }: { source: Source; langu
     throw error
   } finally {
     stopCurrent = undefined
+    stopAtSignOut?.()
     await capture?.close()
   }
 }
@@ -82,6 +84,7 @@ async function run(url: string, capture: Capture): Promise<void> {
     if (socket?.readyState === WebSocket.OPEN) socket.send('{"type":"stop_recording"}')
   }
   stopCurrent = stop
+  stopAtSignOut = beforeSignOut(stop)
   capture.onEnd = stop
   capture.onAudio = (bytes) => {
     if (hasAllAudio) return

@@ -1,5 +1,12 @@
 import { signal } from '@preact/signals'
-import { type ApiJobProgress, type Job, type JobPage, readProgress, request } from '../api/api.ts'
+import {
+  type ApiJobProgress,
+  beforeSignOut,
+  type Job,
+  type JobPage,
+  readProgress,
+  request,
+} from '../api/api.ts'
 import { isolate } from '../components/format.ts'
 import { addJobFilter, anyJob, type JobFilter } from '../components/job-filter.tsx'
 import { notify, report } from '../components/notices.tsx'
@@ -81,24 +88,26 @@ export function deleteJob(job: Job): void {
   const keep = () => {
     pendingDeletions.value = new Set([...pendingDeletions.value].filter((jobId) => jobId !== id))
   }
-  const send = (keepalive: boolean) => {
+  const stop = () => {
+    clearTimeout(timer)
     removeEventListener('pagehide', leave)
+    stopWaiting()
+  }
+  const send = (keepalive: boolean) => {
+    stop()
     return request(`v2/${kind}/${id}`, { method: 'DELETE', keepalive })
   }
   const timer = setTimeout(() => {
     send(false).catch(report).then(reloadList).catch(report).finally(keep)
   }, UNDO_MS)
   // Leaving the page does not undo the deletion.
-  const leave = () => {
-    clearTimeout(timer)
-    void send(true)
-  }
+  const leave = () => void send(true)
   addEventListener('pagehide', leave)
+  const stopWaiting = beforeSignOut(() => send(false))
   const hide = notify(texts.recordings.deleted(isolate(jobName(job))), {
     ms: UNDO_MS,
     undo() {
-      clearTimeout(timer)
-      removeEventListener('pagehide', leave)
+      stop()
       hide()
       keep()
     },

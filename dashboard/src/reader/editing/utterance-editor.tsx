@@ -1,5 +1,6 @@
 import type { JSX } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { beforeSignOut } from '../../api/api.ts'
 import { texts } from '../../texts.ts'
 import { type NamedSpeaker, newSpeaker, speakerTitle } from '../speakers.ts'
 import type { Edits, ShownUtterance } from './edits.ts'
@@ -31,7 +32,7 @@ export function UtteranceEditor(props: EditorProps): JSX.Element {
   }, [])
   const position = positionOf(utterance.source)
   const saveOnLeave = useSaveOnLeave(isChanged && !isSaving, () => {
-    void apply({ op: 'replace_words', ...position, text })
+    return apply({ op: 'replace_words', ...position, text })
   })
   const store = async (...operations: Parameters<Edits['apply']>) => {
     setSaving(true)
@@ -89,23 +90,25 @@ export function UtteranceEditor(props: EditorProps): JSX.Element {
 
 /**
  * Runs `save` when the component is removed with unsaved changes, for example because the user
- * follows a link; before the browser leaves the page, it asks the user. The returned ref holds the
- * function that saves, or undefined if there is nothing to save.
+ * follows a link or signs out; before the browser leaves the page, it asks the user. The returned
+ * ref holds the function that saves, or undefined if there is nothing to save.
  */
 function useSaveOnLeave(
   isUnsaved: boolean,
-  save: () => void,
-): { current: (() => void) | undefined } {
-  const onLeave = useRef<(() => void) | undefined>(undefined)
+  save: () => Promise<unknown>,
+): { current: (() => Promise<unknown>) | undefined } {
+  const onLeave = useRef<(() => Promise<unknown>) | undefined>(undefined)
   onLeave.current = isUnsaved ? save : undefined
   useEffect(() => {
     const ask = (event: BeforeUnloadEvent) => {
       if (onLeave.current) event.preventDefault()
     }
     addEventListener('beforeunload', ask)
+    const stop = beforeSignOut(async () => onLeave.current?.())
     return () => {
       removeEventListener('beforeunload', ask)
-      onLeave.current?.()
+      stop()
+      void onLeave.current?.()
     }
   }, [])
   return onLeave

@@ -97,6 +97,21 @@ test('a session can be stopped while its connection is lost', { skip }, async (t
   assert.deepEqual(problems, [])
 })
 
+test('signing out ends the session of the page', { skip }, async (t) => {
+  const { server, page, problems } = await openLivePage(t)
+  await page.getByRole('button', { name: 'Start' }).click()
+  await page.getByRole('log', { name: 'Captions' }).getByText(/hello/).first().waitFor()
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await page.getByLabel('API key').waitFor()
+  await page.goto(`${server.url}/#/`)
+  await signIn(page, server.key)
+  await page
+    .getByRole('row', { name: /Live session/ })
+    .getByText('Done')
+    .waitFor()
+  assert.deepEqual(problems, [])
+})
+
 test('captions come from a browser that resamples no microphone', { skip }, async (t) => {
   const { server, page, problems } = await openLivePage(t)
   // As Firefox does.
