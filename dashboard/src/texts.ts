@@ -56,6 +56,7 @@ export const texts = {
     or: 'or',
     chooseFiles: 'Choose files',
     chooseFolder: 'Choose a folder',
+    notSent: 'The file could not be sent. If it was moved, changed or deleted, choose it again.',
     emptyFolder: 'There are no recordings in this folder.',
     address: 'Address of a recording',
     fetch: 'Transcribe address',

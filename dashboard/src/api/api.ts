@@ -156,7 +156,10 @@ export function uploadFile(
     if (status < 300) resolve(JSON.parse(responseText) as ApiUpload)
     else reject(toError(status, sending.getResponseHeader('x-error-code') ?? '', responseText))
   }
-  sending.onerror = () => reject(new RequestError(0, 'offline', texts.offline))
+  // The browser does not say whether it cannot read the file or the server does not answer.
+  sending.onerror = () => {
+    request('ready').then(() => reject(new Error(texts.recordings.notSent)), reject)
+  }
   sending.onabort = () => reject(new DOMException('canceled', 'AbortError'))
   signal.addEventListener('abort', () => sending.abort())
   const form = new FormData()

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 import type { ApiUpload } from '../../../src/cli/client/api-types.ts'
-import { createJob, request, uploadFile } from '../api/api.ts'
+import { createJob, RequestError, request, uploadFile } from '../api/api.ts'
 import { route } from '../app/route.ts'
 import { report } from '../components/notices.tsx'
 import { reloadList } from './list-state.ts'
@@ -40,6 +40,7 @@ export function addUploads(sources: readonly (File | string)[], json: object): v
 export function removeUpload(id: number): void {
   uploads.value.find((upload) => upload.id === id)?.abort.abort()
   uploads.value = uploads.value.filter((upload) => upload.id !== id)
+  void sendNext()
 }
 
 /** Queues a failed upload again. */
@@ -59,6 +60,7 @@ async function sendNext(): Promise<void> {
   const next = uploads.value.find(({ state }) => state === 'waiting')
   if (!next) return
   isSending = true
+  let isRefused = false
   change(next.id, { state: 'sending' })
   try {
     const { audio_url } = await send(next)
@@ -69,13 +71,20 @@ async function sendNext(): Promise<void> {
   } catch (error) {
     if (!next.abort.signal.aborted) {
       change(next.id, { state: 'failed', problem: (error as Error).message })
+      isRefused = error instanceof RequestError && refusesAll(error)
       // The list of recordings shows the failure; on other pages, a notice does.
       if (route.value.length > 0) report(error)
     }
   } finally {
     isSending = false
-    void sendNext()
+    // The next uploads wait until the user tries again.
+    if (!isRefused) void sendNext()
   }
+}
+
+/** Returns whether the next upload would fail as well: the server is away, or the sign-in ended. */
+function refusesAll({ status }: RequestError): boolean {
+  return status === 0 || status === 401
 }
 
 /** Uploads a file. An address is not uploaded, because the job fetches it. */

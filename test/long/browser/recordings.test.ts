@@ -38,6 +38,75 @@ test('the last recording of a page, once deleted, leaves the page before it', {
   assert.deepEqual(problems, [])
 })
 
+test('uploads wait while the server is away, and one click sends them all', {
+  skip,
+}, async (t) => {
+  const server = await startServer()
+  t.after(() => server.close())
+  const browser = await openBrowser(t)
+  const { page, problems } = await openPage(browser, server.url)
+  await signIn(page, server.key)
+  const buffer = Buffer.from(createToneWav(1))
+  const files = ['1.wav', '2.wav', '3.wav', '4.wav'].map((name) => {
+    return { name, mimeType: 'audio/wav', buffer }
+  })
+  await page.context().setOffline(true)
+  const chosen = page.waitForEvent('filechooser')
+  await page.getByRole('button', { name: 'Choose files' }).click()
+  await (await chosen).setFiles(files)
+  const failed = page.getByText('The server does not answer')
+  const waiting = page.getByText('Waiting for the previous upload')
+  await failed.waitFor()
+  assert.equal(await waiting.count(), 3)
+  await page.getByRole('button', { name: 'Remove 1.wav' }).click()
+  await page.getByRole('row', { name: /^2\.wav.*does not answer/ }).waitFor()
+  assert.equal(await waiting.count(), 2)
+
+  await page.context().setOffline(false)
+  await page.context().clearCookies()
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByLabel('API key').waitFor()
+  await signIn(page, server.key)
+  await page.getByRole('row', { name: /^2\.wav.*You were signed out/ }).waitFor()
+  assert.equal(await waiting.count(), 2)
+  await page.getByRole('button', { name: 'Try again' }).click()
+  for (const { name } of files.slice(1)) {
+    await page.getByRole('row', { name: new RegExp(`^${name}.*Done`) }).waitFor()
+  }
+  assert.deepEqual(problems, [])
+})
+
+test('a file that was deleted before its upload does not hold up the next', {
+  skip,
+}, async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'steno-deleted-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const paths = ['1.wav', '2.wav'].map((name) => join(folder, name))
+  for (const path of paths) writeFileSync(path, createToneWav(1))
+  const server = await startServer()
+  t.after(() => server.close())
+  const browser = await openBrowser(t)
+  const { page, problems } = await openPage(browser, server.url)
+  await signIn(page, server.key)
+  // Files are read when they are sent.
+  await page.evaluate(`{
+    const { send } = XMLHttpRequest.prototype
+    XMLHttpRequest.prototype.send = function (form) {
+      globalThis.sendNow = () => send.call(this, form)
+      XMLHttpRequest.prototype.send = send
+    }
+  }`)
+  const chosen = page.waitForEvent('filechooser')
+  await page.getByRole('button', { name: 'Choose files' }).click()
+  await (await chosen).setFiles(paths)
+  await page.getByText('Uploading').waitFor()
+  rmSync(paths[0]!)
+  await page.evaluate('sendNow()')
+  await page.getByRole('row', { name: /^1\.wav.*could not be sent/ }).waitFor()
+  await page.getByRole('row', { name: /^2\.wav.*Done/ }).waitFor()
+  assert.deepEqual(problems, [])
+})
+
 test('of a chosen folder only the recordings are uploaded', { skip }, async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'steno-folder-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
