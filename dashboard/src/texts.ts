@@ -485,6 +485,8 @@ export const texts = {
     full: 'Full screen',
     open: 'Open the transcript',
     noSound: 'The chosen tab or screen has no audio. Choose it again and share its audio.',
+    noDevice: 'There is no microphone. Connect one, and start again.',
+    noTabs: 'This browser cannot share the audio of a tab or a screen. Choose the microphone.',
     denied: 'The browser did not allow access to the audio.',
     unreadable: 'The browser cannot read the audio of this device. Choose another device.',
     insecure: 'Browsers allow recording only on pages over HTTPS, or on this machine.',

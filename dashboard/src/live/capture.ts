@@ -16,15 +16,25 @@ export type Capture = {
 /** The sample rates of the API; recognizers use the first one. */
 const SAMPLE_RATES = [16_000, 48_000, 44_100, 32_000]
 
+/** The texts for the names of errors with which browsers refuse to open a device. */
+const refusals = new Map([
+  ['NotAllowedError', texts.live.denied],
+  ['NotFoundError', texts.live.noDevice],
+  ['NotReadableError', texts.live.unreadable],
+  ['AbortError', texts.live.unreadable],
+])
+
 /** How long the worklet may take to post the rest of the audio. */
 const FLUSH_MS = 1000
 
 /** Asks the browser for audio; throws an error with a message for people. */
 export async function openCapture(source: Source): Promise<Capture> {
   if (!navigator.mediaDevices) throw new Error(texts.live.insecure)
+  if (source === 'tab' && !navigator.mediaDevices.getDisplayMedia) {
+    throw new Error(texts.live.noTabs)
+  }
   const stream = await openStream(source).catch((error: Error) => {
-    if (error.name === 'NotAllowedError') throw new Error(texts.live.denied)
-    throw error
+    throw new Error(refusals.get(error.name) ?? error.message)
   })
   const [track] = stream.getAudioTracks()
   if (!track) {

@@ -69,6 +69,10 @@ export async function startSession({ source, language }: { source: Source; langu
   }
 }
 
+addEventListener('beforeunload', (event) => {
+  if (liveState.value === 'listening' || liveState.value === 'reconnecting') event.preventDefault()
+})
+
 /** Resolves when the session has ended; reconnects if the connection is lost. */
 async function run(url: string, capture: Capture): Promise<void> {
   const unsent = new UnacknowledgedAudio()

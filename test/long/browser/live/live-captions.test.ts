@@ -97,6 +97,45 @@ test('a session can be stopped while its connection is lost', { skip }, async (t
   assert.deepEqual(problems, [])
 })
 
+test('the live page says in plain words why it gets no audio', { skip }, async (t) => {
+  const server = await startServer()
+  t.after(() => server.close())
+  const browser = await openBrowser(t)
+  const { page } = await openPage(browser, server.url)
+  await signIn(page, server.key)
+  await page.getByRole('link', { name: 'Live', exact: true }).click()
+  const start = page.getByRole('button', { name: 'Start' })
+  await start.click()
+  await page.getByText('There is no microphone').waitFor()
+  for (const name of ['NotReadableError', 'AbortError']) {
+    await page.reload()
+    await start.waitFor()
+    await page.evaluate(`navigator.mediaDevices.getUserMedia = async () => {
+      throw new DOMException('failed', '${name}')
+    }`)
+    await start.click()
+    await page.getByText('The browser cannot read the audio of this device').waitFor()
+  }
+  // As browsers of phones.
+  await page.evaluate('delete MediaDevices.prototype.getDisplayMedia')
+  await page.getByLabel('Audio from').selectOption('Tab or screen')
+  await start.click()
+  await page.getByText('This browser cannot share the audio').waitFor()
+})
+
+test('the browser asks before it leaves a page that listens', { skip }, async (t) => {
+  const { page } = await openLivePage(t)
+  await page.getByRole('button', { name: 'Start' }).click()
+  const captions = page.getByRole('log', { name: 'Captions' })
+  await captions.getByText(/hello/).first().waitFor()
+  const asked = page.waitForEvent('dialog')
+  void page.reload().catch(() => {})
+  const dialog = await asked
+  assert.equal(dialog.type(), 'beforeunload')
+  await dialog.dismiss()
+  await page.getByText('Listening').waitFor()
+})
+
 test('signing out ends the session of the page', { skip }, async (t) => {
   const { server, page, problems } = await openLivePage(t)
   await page.getByRole('button', { name: 'Start' }).click()
