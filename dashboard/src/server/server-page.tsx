@@ -83,6 +83,9 @@ function Capabilities({ capabilities }: { capabilities: ApiCapabilities }): JSX.
 
 type Model = { name: string; kind: string; languages: string[]; license: string }
 
+/** The names of kinds for people; a newer server may have others. */
+const kinds: Record<string, string> = texts.server.kinds
+
 function Models(props: { title: string; models: Model[]; areMissing?: boolean }): JSX.Element {
   const { title, models, areMissing = false } = props
   const heads = texts.server.modelColumns
@@ -98,7 +101,7 @@ function Models(props: { title: string; models: Model[]; areMissing?: boolean })
                 {name}
                 {areMissing && <code class="block">{texts.server.install(name)}</code>}
               </th>
-              <td data-label={heads.kind}>{kind}</td>
+              <td data-label={heads.kind}>{kinds[kind] ?? kind}</td>
               <td data-label={heads.languages}>{languageList(languages) || '–'}</td>
               <td data-label={heads.license}>{license}</td>
             </tr>

@@ -38,5 +38,10 @@ test('an admin installs a model and sees its progress or failure', {
   go.resolve()
   await row.getByText(/The installation failed: .*403/).waitFor()
   assert.equal(await page.getByRole('button', { name: /Remove moonshine/ }).count(), 0)
+
+  await page.getByRole('button', { name: 'Sign out', exact: true }).click()
+  await page.getByLabel('API key').fill(server.key)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('row', { name: /^whisper-tiny .* Recordings and live/ }).waitFor()
   assert.deepEqual(problems, [])
 })
