@@ -27,7 +27,6 @@ const needed: [method: string, route: string, scope: Scope][] = [
   ['PATCH', '/v2/live/:id', 'live'],
   ['DELETE', '/v2/live/:id', 'live'],
   ['PATCH', '/v2/live/:id/transcript/edits', 'write'],
-  ['POST', '/v2/live/:id/share', 'write'],
   ['DELETE', '/v2/live/:id/shares/:share', 'write'],
 ]
 
@@ -47,5 +46,24 @@ for (const [method, route, scope] of needed) {
     const others = scopes.filter((one) => one !== scope)
     const message = `Cannot do this with the key: its scopes are ${others.join(', ')}; ${scope} is needed`
     assert.throws(() => requireScope(others, { method, route }), { code: 'scope_missing', message })
+  })
+}
+
+for (const route of [
+  '/v2/endpoints',
+  '/v2/pre-recorded/:id/share',
+  '/v2/live/:id/share',
+  '/v2/pre-recorded/:id/addons/:name/retry',
+]) {
+  test(`POST ${route}, which reveals a job, requires the scopes read and write`, () => {
+    requireScope(['read', 'write'], { method: 'POST', route })
+    for (const missing of ['read', 'write'] as const) {
+      const others = scopes.filter((scope) => scope !== missing)
+      const message = `Cannot do this with the key: its scopes are ${others.join(', ')}; ${missing} is needed`
+      assert.throws(() => requireScope(others, { method: 'POST', route }), {
+        code: 'scope_missing',
+        message,
+      })
+    }
   })
 }

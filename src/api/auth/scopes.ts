@@ -14,9 +14,14 @@ export function requireScope(
   throw new AppError('scope_missing', `its scopes are ${scopes.join(', ')}; ${missing} is needed`)
 }
 
+/**
+ * Routes that reveal jobs: a webhook every job, a link one job, a retry what the result then
+ * contains. A key that may only write must not use them.
+ */
+const REVEALING_ROUTE = /^\/v2\/endpoints$|\/:id\/(?:share|addons\/:name\/retry)$/
+
 function scopesOf(method: string, route: string): Scope[] {
-  // A webhook reveals every job: a key that may only write must not create one.
-  if (method === 'POST' && route === '/v2/endpoints') return ['read', 'write']
+  if (method === 'POST' && REVEALING_ROUTE.test(route)) return ['read', 'write']
   return [scopeOf(method, route)]
 }
 

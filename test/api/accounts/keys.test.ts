@@ -162,6 +162,16 @@ test('shared routes delete a live job only with the scope live', async () => {
   assert.deepEqual(await requestAll('DELETE', `/v2/transcription/${live}`), [202, null])
 })
 
+test('links and retries, which reveal jobs, require the scopes read and write', async () => {
+  const paths = [`/v2/pre-recorded/${ID}/share`, `/v2/pre-recorded/${ID}/addons/subtitles/retry`]
+  for (const scopes of [['write'], ['read', 'live', 'keys']] satisfies Scope[][]) {
+    const request = await makeCaller({ scopes })
+    for (const path of paths) assert.deepEqual(await request('POST', path), [403, 'scope_missing'])
+  }
+  const request = await makeCaller({ scopes: ['read', 'write'] })
+  assert.deepEqual(await request('POST', paths[1]!), [404, 'job_not_found'])
+})
+
 test('a key beyond its rate limit gets Retry-After, and others are not limited', async (t) => {
   const env = { STENO_RATE_LIMIT: '1/3', STENO_API_KEYS: 'test:one,test:two' }
   const limited = await startServer({ env })

@@ -79,7 +79,7 @@ export function jobOperations(kind: JobKind | undefined) {
       'share*',
       `Create a link to ${one}`,
       'Until the link expires, anyone with it can read the transcript and play the recording without a key, or read ' +
-        'the captions of a session that still runs. Needs the scope `write`. An extension.',
+        'the captions of a session that still runs. Needs the scopes `read` and `write`. An extension.',
     ),
     shares: operation(
       'list*Shares',
