@@ -207,9 +207,9 @@ export class JobService {
     if (!deleted) {
       throw new AppError((await findJob(db, job)) ? 'job_active' : 'job_not_found')
     }
-    // PostgreSQL erases the deleted rows now; SQLite erases them later, because that is too slow
-    // for each request.
-    if (db.isShared) await db.dialect.eraseDeletedRows(db)
+    // PostgreSQL erases the deleted rows now; SQLite erases those of other jobs later, because that
+    // is too slow for each request.
+    if (db.isShared || deleted.zeroRetention) await db.dialect.eraseDeletedRows(db)
     this.#options.onDeleted?.(job.id)
     await db.deletions.delete(deleted.objects)
     await removeCheckpoints(workFolder, job.id)

@@ -51,7 +51,7 @@ test('the original is kept only as long as another job uses it', async (t) => {
   assert.ok(await findRecording(db, { id: fileId, account }))
   await finishJob(db, other.lease, { result: {}, at: 3000 })
   assert.ok(await findRecording(db, { id: fileId, account }))
-  assert.deepEqual(await remove(db, other), { objects: [fileId] })
+  assert.deepEqual((await remove(db, other))!.objects, [fileId])
   assert.equal(await findRecording(db, { id: fileId, account }), undefined)
   assert.ok(await findJob(db, { id, account }))
 })

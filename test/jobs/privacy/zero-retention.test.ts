@@ -127,6 +127,15 @@ test('a result that was read leaves no byte; its recording is deleted before', a
   assert.deepEqual(await findTraces(), [])
 })
 
+test('a deletion by request leaves no byte in the log of the database either', async () => {
+  const id = await create()
+  await server.app.jobs.idle()
+  assert.notDeepEqual(await filesHolding(server.folder, needles), [], 'the result would be found')
+  const { status } = await call(server, `/v2/pre-recorded/${id}`, { method: 'DELETE' })
+  assert.equal(status, 202)
+  assert.deepEqual(await filesHolding(server.folder, needles), [])
+})
+
 test('reading a running job does not count as reading its result', async () => {
   const { id, go } = await createHeld()
   assert.equal(await statusOf(`/v2/pre-recorded/${id}`), 200)

@@ -10,8 +10,11 @@ import { metadataTokens } from '../lists/metadata-tokens.ts'
 import { deleteSharesOfJob } from '../shares.ts'
 import { deleteTranscriptEdits } from '../transcript-edits.ts'
 
-/** The objects that lost their last row, which the caller must delete. */
-export type DeletedJob = { objects: string[] }
+/**
+ * The objects that lost their last row, which the caller must delete, and whether no trace of the
+ * job may remain.
+ */
+export type DeletedJob = { objects: string[]; zeroRetention: boolean }
 
 /**
  * Deletes a job that has ended, with its deliveries, corrections and links, and its file unless
@@ -40,7 +43,7 @@ export async function deleteEndedJob(
   if (job.result_object) objects.push(job.result_object)
   if (job.redacted_object) objects.push(job.redacted_object)
   if (job.file_id && (await deleteRecordingWithoutJobs(tx, job.file_id))) objects.push(job.file_id)
-  return { objects }
+  return { objects, zeroRetention: job.zero_retention === 1 }
 }
 
 async function deleteMetadataTokens(tx: Db, job: JobRow): Promise<void> {
