@@ -4,7 +4,7 @@ import { readServer, serverHelp, serverOptions } from '../client/server-url.ts'
 import type { RequestError } from '../client/transport.ts'
 import { parseArguments, parseNumberOption, readChoice, UsageError } from '../terminal/arguments.ts'
 import { formatSeconds } from '../terminal/progress-display.ts'
-import { sanitize, sanitizeJson } from '../terminal/sanitize.ts'
+import { sanitize, sanitizeJson, sanitizeLines } from '../terminal/sanitize.ts'
 import type { Command } from '../terminal/terminal.ts'
 import { refuseTerminal } from '../transcribe/formats.ts'
 import { formatVersion } from './transcript-versions.ts'
@@ -86,7 +86,7 @@ export const jobsCommand: Command = {
     if (verb === 'retry' && ids.length === 2) {
       const [id, addOn] = ids as [string, string]
       const addOnResult = await client.retryAddOn(id, addOn)
-      stdout.write(`${JSON.stringify(addOnResult, undefined, 2)}\n`)
+      stdout.write(`${sanitizeJson(addOnResult)}\n`)
       return hasFailed(addOnResult) ? 1 : 0
     }
     if ((verb === 'delete' || verb === 'cancel') && ids.length > 0) {
@@ -95,7 +95,7 @@ export const jobsCommand: Command = {
       for (const id of ids) {
         await change(id).catch((error: RequestError) => {
           terminal.signal.throwIfAborted()
-          terminal.stderr.write(`${id}: ${error.message}\n`)
+          terminal.stderr.write(`${id}: ${sanitizeLines(error.message)}\n`)
           failed++
         })
       }
@@ -158,9 +158,10 @@ function formatJob({
 }: ApiPreRecordedJob): string {
   const state = error_code === null ? status : `${status} ${error_code}`
   const length = file?.audio_duration == null ? '-' : formatSeconds(file.audio_duration)
-  const name = sanitize(file?.filename ?? file?.source ?? '-')
+  const name = file?.filename ?? file?.source ?? '-'
   const warned = countWarnings(result?.metadata.warnings)
-  return `${id}  ${state.padEnd(10)}  ${created_at}  ${length.padStart(11)}  ${name}${warned}\n`
+  const line = `${id}  ${state.padEnd(10)}  ${created_at}  ${length.padStart(11)}  ${name}${warned}`
+  return `${sanitize(line)}\n`
 }
 
 function countWarnings(warnings: readonly string[] = []): string {

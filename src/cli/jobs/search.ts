@@ -82,6 +82,6 @@ function printHits(hits: readonly ApiSearchHit[], { stdout, stderr }: Terminal):
     const name = job.filename ?? (job.kind === 'live' ? 'live session' : 'recording')
     const speakerLabel = speaker_name ?? (speaker === null ? undefined : `speaker ${speaker}`)
     const labeledText = speakerLabel === undefined ? text : `${speakerLabel}: ${text}`
-    stdout.write(`${job.id} ${formatClock(start)} ${sanitize(name)}: ${sanitize(labeledText)}\n`)
+    stdout.write(`${sanitize(`${job.id} ${formatClock(start)} ${name}: ${labeledText}`)}\n`)
   }
 }

@@ -13,5 +13,5 @@ export function formatVersion({
 }: ApiTranscriptVersion): string {
   const count = `${operations} ${operations === 1 ? 'operation' : 'operations'}`
   const change = restored === null ? count : `restores ${restored}`
-  return `${version}  ${created_at}  ${change}  (${sanitize(key_name ?? '-')})\n`
+  return `${sanitize(`${version}  ${created_at}  ${change}  (${key_name ?? '-'})`)}\n`
 }
