@@ -36,6 +36,13 @@ async function startToy(t: TestContext) {
 
 const STOP = '{"type":"stop_recording"}'
 
+test('a session without an address of its socket is refused', () => {
+  const events = { onMessage() {}, onLost() {} }
+  for (const url of [undefined as unknown as string, '/v2/live', 'http://127.0.0.1:1/']) {
+    assert.throws(() => LiveConnection.connect(url, events), /does not say where the session is/)
+  }
+})
+
 test('a new connection resumes at the first byte that was not acknowledged', async (t) => {
   const toy = await startToy(t)
   const lost: number[] = []

@@ -79,8 +79,11 @@ export class LiveConnection {
     }, 5000)
   }
 
-  /** Connects to the session at `url`. */
+  /** Connects to the session at `url`; throws `Error` if that is no address of a WebSocket. */
   static connect(url: string, events: LiveEvents): LiveConnection {
+    if (!/^wss?:$/.test(URL.parse(url)?.protocol ?? '')) {
+      throw new Error('The server does not say where the session is. Is it Steno?')
+    }
     const connection = new LiveConnection(url, events)
     connection.#open({ isFirst: true })
     return connection
