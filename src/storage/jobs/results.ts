@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { text } from 'node:stream/consumers'
 import { wallNow } from '../../clock.ts'
 import { type LlmUsage, recordTokenUsage } from '../accounts/usage/usage.ts'
-import { storageError } from '../data-folder/storage-error.ts'
 import { type Db, inTransaction } from '../database/db.ts'
+import { storageError } from '../database/sqlite/storage-error.ts'
 import type { JobRow } from '../database/tables.ts'
 
 /** The result of a job as the API returns it; here, any JSON value. */

@@ -284,7 +284,7 @@ test('the token of a deleted session is kept for a day', async ({ db }) => {
   assert.equal(await remove(db, { id, account }), undefined)
   await finishLiveJob(db, lease, end)
   const { file } = (await findJob(db, { id, account }))!
-  assert.deepEqual(await remove(db, { id, account }), { objects: [file!.id] })
+  assert.deepEqual((await remove(db, { id, account }))?.objects, [file!.id])
   const left = await listJobs(db, { account, metadata: { a: 1 } }, { offset: 0, limit: 9 })
   assert.deepEqual(left.rows, [])
   await deleteExpiredTokens(db, { now: 9000 + DAY_MS - 1 })

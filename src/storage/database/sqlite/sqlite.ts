@@ -2,13 +2,13 @@ import { Kysely } from 'kysely'
 import type { Tables } from '../tables.ts'
 import { checkVersion, migrate } from './migrate.ts'
 import type { MigrateOptions } from './migration-progress.ts'
-import { openingError } from './opening-error.ts'
 import {
   openConnection,
   type SqliteConnection,
   type SqliteOpenOptions,
 } from './sqlite-connection.ts'
 import { createSqliteDriver } from './sqlite-driver.ts'
+import { openingError } from './storage-error.ts'
 
 /**
  * How the version of the database is handled. A program beside the server must not change the

@@ -75,9 +75,9 @@ test('an upload is deleted with its last job, a long result with its own', async
     .selectAll()
     .where('id', '=', first)
     .executeTakeFirstOrThrow()
-  assert.deepEqual(await remove(first), { objects: [row.result_object] })
+  assert.deepEqual((await remove(first))?.objects, [row.result_object])
   assert.ok(await findRecording(db, { id: fileId, account }))
-  assert.deepEqual(await remove(second), { objects: [fileId] })
+  assert.deepEqual((await remove(second))?.objects, [fileId])
   assert.equal(await findRecording(db, { id: fileId, account }), undefined)
 })
 

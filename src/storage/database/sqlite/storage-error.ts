@@ -1,4 +1,4 @@
-import { AppError } from '../../errors.ts'
+import { AppError } from '../../../errors.ts'
 
 /** SQLite result codes (sqlite.org/rescode.html): the low byte names the family. */
 const SQLITE_IOERR = 10
@@ -7,6 +7,8 @@ const SQLITE_FULL = 13
  * The shared-memory file could not grow: the disk is full, though it is reported as an I/O error.
  */
 const SQLITE_IOERR_SHMSIZE = SQLITE_IOERR | (19 << 8)
+/** A file that is not a database, or is damaged. */
+const DAMAGED: ReadonlySet<unknown> = new Set([11, 26])
 
 /**
  * Maps an error of the file system or SQLite to the error table: a full disk, missing or unreadable
@@ -29,6 +31,14 @@ export function storageError(error: unknown): unknown {
 /** For `catch`: throws the error mapped to the error table. */
 export function throwStorageError(error: unknown): never {
   throw storageError(error)
+}
+
+/** SQLite's own message for a database that cannot be opened names neither file nor remedy. */
+export function openingError(error: unknown, file: string): unknown {
+  if (!(error instanceof Error) || !('errcode' in error)) return error
+  const text = `Cannot open the database ${file}: ${error.message}`
+  const remedy = DAMAGED.has(error.errcode) ? "; put a backup in its place ('steno restore')" : ''
+  return new Error(`${text}${remedy}`, { cause: error })
 }
 
 function full(cause: Error): AppError {
