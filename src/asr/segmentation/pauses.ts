@@ -14,7 +14,6 @@ const MIN_SPEECH_PROBABILITY = 0.35
 const KEEP_AFTER_SPEECH = 0.1
 const KEEP_BEFORE_SPEECH = 0.05
 const KEPT_SILENCE = KEEP_AFTER_SPEECH + KEEP_BEFORE_SPEECH
-const SEVERAL_DIGITS = /\p{N}\P{L}*\p{N}/u
 
 /** A range of samples or frames, end exclusive. */
 export type Range = { start: number; end: number }
@@ -97,7 +96,7 @@ export function restoreWordTimes(words: readonly Word[], ranges: readonly Range[
 
 /** Returns whether a word is a number of several digits, which may be dictated with pauses. */
 export function mayContainPauses(text: string): boolean {
-  return SEVERAL_DIGITS.test(text)
+  return /\p{N}\P{L}*\p{N}/u.test(text)
 }
 
 /** Returns the pauses of a segment, in samples from its start. */

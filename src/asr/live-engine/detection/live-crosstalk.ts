@@ -111,11 +111,7 @@ function findEarlier(
   }: { channel: number; paths: readonly CrosstalkPath[]; balance: Balance },
 ): number[] {
   const isCrosstalk = createCrosstalkGate(frames[0]?.length ?? 0, { balance })
-  const energies = frames.map((bands) => {
-    return sum(bands[channel]!)
-  })
+  const energies = frames.map((bands) => sum(bands[channel]!))
   const flags = frames.map((bands) => isCrosstalk(bands, paths)[channel]!)
-  return [...framesToSilence(energies, flags).entries()].flatMap(([n, isSilenced]) => {
-    return isSilenced ? [n] : []
-  })
+  return framesToSilence(energies, flags).flatMap((isSilenced, n) => (isSilenced ? [n] : []))
 }
