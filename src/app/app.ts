@@ -44,6 +44,8 @@ export type Overrides = {
   graceMs?: number
   /** Opens connections to a SQLite database. */
   connect?: ConnectSqlite | undefined
+  /** Whether finished transcripts are indexed for search; default true. */
+  indexesTranscripts?: boolean | undefined
   /** Aborts a start that migrates a large database. */
   signal?: AbortSignal | undefined
 }
@@ -95,13 +97,14 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const onDeleted = (jobId: string) => delivery.abortJob(jobId)
 
   const base = { config, log, metrics, tracing, storage, speech }
-  const { drainMs = DRAIN_MS, graceMs } = overrides
+  const { drainMs = DRAIN_MS, graceMs, indexesTranscripts } = overrides
   const runsJobs = roles.includes('worker')
   const jobs = new Jobs({
     ...base,
     resultBuilder,
     services,
     runsJobs,
+    indexesTranscripts,
     onEvents,
     onDeleted,
     graceMs,

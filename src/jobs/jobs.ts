@@ -31,6 +31,8 @@ export type JobsOptions = Observers & {
   onDeleted?: (jobId: string) => void
   /** Whether this process runs jobs and deletes what has expired; default true. */
   runsJobs?: boolean
+  /** Whether a process that runs jobs indexes their transcripts for search; default true. */
+  indexesTranscripts?: boolean | undefined
   /** Milliseconds that running jobs may continue after the server begins to stop. */
   graceMs?: number | undefined
   /** For tests: milliseconds a job waits when there is no space. */

@@ -49,7 +49,7 @@ export async function startPrivateServer(
   })
   try {
     const { createApp } = await import('../../app/app.ts')
-    const app = await createApp(settings, { log, speech })
+    const app = await createApp(settings, { log, speech, indexesTranscripts: false })
     const url = await app.http.listen({ host: '127.0.0.1', port: 0 })
     return {
       url,

@@ -5,7 +5,6 @@ import type { Log } from '../../observability/log.ts'
 import type { Db } from '../../storage/database/db.ts'
 import { failJob, finishJob, hasFinished, type JobFailure } from '../../storage/jobs/finish-job.ts'
 import type { ClaimedJob } from '../../storage/jobs/queue/claim-job.ts'
-import { type JobProgress, recordProgress } from '../../storage/jobs/queue/job-state.ts'
 import { releaseJob, retryJob } from '../../storage/jobs/queue/lease.ts'
 import type { AttemptOptions, TranscriptionResult } from '../pipeline/pipeline.ts'
 import { deleteRedactedAudio } from '../pipeline/redacted-audio.ts'
@@ -13,6 +12,7 @@ import { type AttemptMetrics, createAttemptMetrics, type Observers } from './att
 import { deleteOriginal, deleteRecordings } from './delete-recordings.ts'
 import type { JobSlot } from './job-slots.ts'
 import { type LeaseHeartbeat, LeaseLostError, startHeartbeat } from './lease-heartbeat.ts'
+import { createProgressWriter } from './progress-writer.ts'
 
 /** Base delay before the next attempt. It doubles each time, plus up to 50 % random jitter. */
 const RETRY_PAUSE_MS = 1000
@@ -103,24 +103,17 @@ async function transcribeWithProgress(
   job: ClaimedJob,
   { signal, withFreshTimeLimit }: LeaseHeartbeat,
 ): Promise<TranscriptionResult> {
-  let lastWrite = Promise.resolve()
-  function onProgress(progress: JobProgress): void {
-    const write = () => recordProgress(db, job.lease, progress)
-    // Progress is best effort: if the disk is full, a write that matters reports it.
-    lastWrite = lastWrite
-      .then(write)
-      .catch((error) => log.debug({ err: error }, 'progress not written'))
-  }
+  const progress = createProgressWriter({ db, log, lease: job.lease })
   try {
     const enter = (signal: AbortSignal) => withFreshTimeLimit(slot.enter(signal))
     return await transcribe(job, {
       signal,
-      onProgress,
+      onProgress: progress.record,
       slot: { ...slot, enter },
       metrics: attemptMetrics,
     })
   } finally {
-    await lastWrite
+    await progress.close()
   }
 }
 

@@ -17,6 +17,8 @@ export type JobRunnerOptions = Observers & {
   storage: Partial<Pick<Storage, 'orphans' | 'deletionClock'>>
   onEvents?: (() => void) | undefined
   onDeleted?: ((jobId: string) => void) | undefined
+  /** Whether finished transcripts are indexed for search; default true. */
+  indexesTranscripts?: boolean | undefined
   /** Milliseconds that running jobs may continue after the server begins to stop. */
   graceMs?: number | undefined
   /** For tests: milliseconds a job waits when there is no space. */
@@ -63,7 +65,7 @@ export class JobRunner {
    * maintenance.
    */
   async start(): Promise<void> {
-    const { deps, log, storage, onDeleted } = this.#options
+    const { deps, log, storage, onDeleted, indexesTranscripts = true } = this.#options
     const { db, workFolder, config } = deps
     await removeStaleCheckpoints(workFolder, () => findActivePreRecordedJobs(db))
     await this.#queue.start()
@@ -73,9 +75,10 @@ export class JobRunner {
     const days = { retentionDays, orphanDays, auditDays, zeroRetentionWait }
     const maintenanceOptions = { uploadTtl, ...days, onDeleted, orphans, mayDelete }
     const { signal } = this.#closed
+    const { resultBuilder } = deps
     this.#maintenance = Promise.all([
       runMaintenance({ db, log, ...maintenanceOptions, signal }),
-      runSearchIndex({ db, resultBuilder: deps.resultBuilder, log, signal }),
+      indexesTranscripts && runSearchIndex({ db, resultBuilder, log, signal }),
     ])
   }
 

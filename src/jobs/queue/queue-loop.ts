@@ -8,8 +8,9 @@ import {
   failExhaustedJobs,
   failOverdueJobs,
   findActivePreRecordedJobs,
-  findNextDue,
   makeWaitingDue,
+  type QueueState,
+  readQueueState,
   requeueJobsOfDeadNodes,
   requeueJobsOfExpiredLeases,
 } from '../../storage/jobs/queue/queue-maintenance.ts'
@@ -67,7 +68,7 @@ export class QueueLoop {
   /** Requeues the jobs whose owner is dead, then starts to claim jobs. */
   async start(): Promise<void> {
     await makeWaitingDue(this.#options.db, { now: steadyNow() })
-    await this.#requeueAbandoned()
+    await this.#requeueAbandoned(steadyNow())
     this.#endListening = this.#options.db.jobNotifier?.listen(() => {
       if (this.#slots.findStartable()) this.#woken.resolve()
     })
@@ -143,21 +144,22 @@ export class QueueLoop {
    */
   async #fill(): Promise<number> {
     const { db, queueTimeout } = this.#options
-    await this.#failExpired()
-    // One timestamp for both statements: the loop then waits for jobs that become due while
-    // polling.
+    // One timestamp for all statements: the loop then waits for jobs that become due while polling.
     const now = steadyNow()
+    const state = await this.#repair(now)
+    let unclaimed = state.dueJobs
+    const claimNext = async () => unclaimed-- > 0 && (await this.#claimNext(now))
     let hasStarted = true
     while (hasStarted && !this.#closing) {
-      hasStarted = (this.#prefersWaiting && this.#grantSlot()) || (await this.#claimNext(now))
+      hasStarted = (this.#prefersWaiting && this.#grantSlot()) || (await claimNext())
     }
     // Slots that the queue leaves free go to waiting attempts.
     while (!this.#closing && this.#grantSlot());
-    const latest = now + (db.isShared ? SHARED_POLL_MS : LEASE_MS)
-    const { due = latest, oldest } = await findNextDue(db, { now })
     this.#outages.succeeded()
-    const overdue = queueTimeout > 0 && oldest ? oldest + queueTimeout * 1000 + 1 : due
-    return Math.max(0, Math.min(due, overdue, latest) - steadyNow())
+    const latest = now + (db.isShared ? SHARED_POLL_MS : LEASE_MS)
+    const { oldestDue, nextDue = latest } = state
+    const overdue = queueTimeout > 0 && oldestDue ? oldestDue + queueTimeout * 1000 + 1 : nextDue
+    return Math.max(0, Math.min(nextDue, overdue, latest) - steadyNow())
   }
 
   /** Starts the next queued job that fits the limits. Returns false if there is none. */
@@ -184,30 +186,40 @@ export class QueueLoop {
     return isGranted
   }
 
-  /** Fails the waiting jobs that get no further attempt. */
-  async #failExpired(): Promise<void> {
+  /**
+   * Requeues abandoned jobs, and fails the waiting jobs that get no further attempt. Returns the
+   * state of the queue after that. Mostly there is nothing to do, so a read precedes the writes.
+   */
+  async #repair(now: number): Promise<QueueState> {
     const { db, maxAttempts, queueTimeout } = this.#options
-    const now = steadyNow()
-    await this.#requeueAbandoned()
-    const reason = 'the server stopped or hung each time the job was running'
-    const lost = toFailure(new AppError('attempts_exhausted', reason))
+    const options = { now, maxAttempts, running: this.#slots.ids() }
+    let state = await readQueueState(db, options)
+    if (state.hasAbandoned) {
+      await this.#requeueAbandoned(now)
+      state = await readQueueState(db, options)
+    }
+    const since = now - queueTimeout * 1000
+    const isOverdue = queueTimeout > 0 && state.oldestDue !== undefined && state.oldestDue < since
+    if (!state.hasExhausted && !isOverdue) return state
     const at = wallNow()
-    const exhausted = await failExhaustedJobs(db, { maxAttempts, failure: lost, at })
-    await this.#cleanUp(exhausted, lost)
-    if (queueTimeout > 0) {
+    if (state.hasExhausted) {
+      const reason = 'the server stopped or hung each time the job was running'
+      const failure = toFailure(new AppError('attempts_exhausted', reason))
+      await this.#cleanUp(await failExhaustedJobs(db, { maxAttempts, failure, at }), failure)
+    }
+    if (isOverdue) {
       const detail = `it waited for ${queueTimeout} s (STENO_QUEUE_TIMEOUT_S)`
       const failure = toFailure(new AppError('queue_timeout', detail))
-      const since = now - queueTimeout * 1000
       await this.#cleanUp(await failOverdueJobs(db, { since, failure, at }), failure)
     }
+    return readQueueState(db, options)
   }
 
   /**
    * Requeues the jobs of dead owners, and those whose owner has not renewed its lease for too long.
    */
-  async #requeueAbandoned(): Promise<void> {
+  async #requeueAbandoned(now: number): Promise<void> {
     const { db, log } = this.#options
-    const now = steadyNow()
     const returned = await requeueJobsOfDeadNodes(db, { now })
     if (returned > 0) {
       log.info({ returned }, 'resuming jobs of an earlier run')

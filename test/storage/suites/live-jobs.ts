@@ -11,7 +11,7 @@ import {
   failExhaustedJobs,
   failOverdueJobs,
   findActivePreRecordedJobs,
-  findNextDue,
+  readQueueState,
   requeueJobsOfDeadNodes,
 } from '../../../src/storage/jobs/queue/queue-maintenance.ts'
 import {
@@ -323,7 +323,11 @@ test('the queue of pre-recorded jobs ignores sessions', async ({ db }) => {
   assert.deepEqual(await failExhaustedJobs(db, { maxAttempts: 0, ...late }), [])
   assert.deepEqual(await failOverdueJobs(db, { since: now, ...late }), [])
   assert.deepEqual(await findActivePreRecordedJobs(db), [])
-  assert.deepEqual(await findNextDue(db, { now: 0 }), { due: undefined, oldest: undefined })
+  const state = await readQueueState(db, { now, maxAttempts: 0, running: [] })
+  assert.deepEqual(
+    [state.dueJobs, state.oldestDue, state.hasAbandoned, state.hasExhausted],
+    [0, undefined, false, false],
+  )
   assert.deepEqual(await rows(db, 'jobs'), before)
   await addJob(db, { fileId: await addFile(db) })
   assert.ok(await claim(db, { maxPerAccount: 1 }), 'a session takes no place of a job')

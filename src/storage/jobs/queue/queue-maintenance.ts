@@ -20,6 +20,63 @@ export async function makeWaitingDue(db: Db, { now }: { now: number }): Promise<
     where kind = 'pre-recorded' and status = 'queued' and run_after > ${now}`.execute(db.sql)
 }
 
+/** What the queue needs next; times are on its clock. */
+export type QueueState = {
+  /** The number of waiting jobs that are due. */
+  dueJobs: number
+  /** When the next waiting job becomes due. */
+  nextDue: number | undefined
+  /** Since when the longest waiting job has been due. */
+  oldestDue: number | undefined
+  /** Whether running jobs have lost their owner or their lease. */
+  hasAbandoned: boolean
+  /** Whether jobs wait that can no longer be claimed. */
+  hasExhausted: boolean
+}
+
+/** The time, the limit of attempts, and the jobs that the caller is running. */
+export type QueueStateOptions = { now: number; maxAttempts: number; running: readonly string[] }
+
+/** Reads the state of the queue. */
+export async function readQueueState(
+  db: Db,
+  { now, maxAttempts, running }: QueueStateOptions,
+): Promise<QueueState> {
+  const { toBoolean } = db.dialect
+  const { rows } = await sql<{
+    due_jobs: number
+    next_due: number | null
+    oldest_due: number | null
+    has_abandoned: unknown
+    has_exhausted: unknown
+  }>`
+    select count(case when run_after <= ${now} then 1 end) as due_jobs,
+      min(case when run_after > ${now} then run_after end) as next_due,
+      min(case when run_after <= ${now} then run_after end) as oldest_due,
+      exists (select 1 from jobs where kind = 'pre-recorded' and status = 'processing'
+        and (${isAbandoned} or ${isExpired(db, running)})) as has_abandoned,
+      exists (select 1 from jobs where kind = 'pre-recorded' and status = 'queued'
+        and ${isExhausted(maxAttempts)}) as has_exhausted
+    from jobs where kind = 'pre-recorded' and status = 'queued'`.execute(db.sql)
+  const state = rows[0]!
+  return {
+    dueJobs: state.due_jobs,
+    nextDue: state.next_due ?? undefined,
+    oldestDue: state.oldest_due ?? undefined,
+    hasAbandoned: toBoolean(state.has_abandoned),
+    hasExhausted: toBoolean(state.has_exhausted),
+  }
+}
+
+function isExpired(db: Db, running: readonly string[]) {
+  const isRunning = db.dialect.isIn(sql.ref('id'), running)
+  return sql<SqlBool>`(lease_until < ${db.dialect.now()} and not (${isRunning}))`
+}
+
+function isExhausted(maxAttempts: number) {
+  return sql<SqlBool>`(attempt >= ${maxAttempts} or interruptions >= ${MAX_INTERRUPTIONS})`
+}
+
 /** Requeues the jobs whose owner, a node, is dead, as if their attempts had not begun. */
 export function requeueJobsOfDeadNodes(db: Db, { now }: { now: number }): Promise<number> {
   const attempt = sql<number>`attempt - 1`
@@ -35,8 +92,7 @@ export async function requeueJobsOfExpiredLeases(
   db: Db,
   { now, running = [] }: { now: number; running?: readonly string[] },
 ): Promise<number> {
-  const isRunning = db.dialect.isIn(sql.ref('id'), running)
-  const lost = sql<SqlBool>`(lease_until < ${db.dialect.now()} and not (${isRunning}))`
+  const lost = isExpired(db, running)
   return requeueJobs(db, { now, lost, attempt: sql`attempt`, interruptions: 0 })
 }
 
@@ -67,8 +123,7 @@ export function failExhaustedJobs(
   db: Db,
   options: { maxAttempts: number; failure: JobFailure; at: number },
 ): Promise<string[]> {
-  const exhausted = sql<SqlBool>`(attempt >= ${options.maxAttempts} or interruptions >= ${MAX_INTERRUPTIONS})`
-  return failWaiting(db, { ...options, condition: exhausted })
+  return failWaiting(db, { ...options, condition: isExhausted(options.maxAttempts) })
 }
 
 /** Fails the jobs that have been waiting since before `since`; returns their ids. */
@@ -121,18 +176,4 @@ export async function findActivePreRecordedJobs(db: Db): Promise<string[]> {
     select id from jobs
     where kind = 'pre-recorded' and (status = 'queued' or status = 'processing')`.execute(db.sql)
   return rows.map(({ id }) => id)
-}
-
-/**
- * Returns when the next waiting job becomes due after `now`, and since when the longest waiting one
- * has been due.
- */
-export async function findNextDue(
-  db: Db,
-  { now }: { now: number },
-): Promise<{ due: number | undefined; oldest: number | undefined }> {
-  const { rows } = await sql<{ due: number | null; oldest: number | null }>`
-    select min(case when run_after > ${now} then run_after end) as due, min(run_after) as oldest
-    from jobs where kind = 'pre-recorded' and status = 'queued'`.execute(db.sql)
-  return { due: rows[0]?.due ?? undefined, oldest: rows[0]?.oldest ?? undefined }
 }

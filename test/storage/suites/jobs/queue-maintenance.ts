@@ -5,8 +5,8 @@ import {
   failExhaustedJobs,
   failOverdueJobs,
   findActivePreRecordedJobs,
-  findNextDue,
   makeWaitingDue,
+  readQueueState,
   requeueJobsOfDeadNodes,
 } from '../../../../src/storage/jobs/queue/queue-maintenance.ts'
 import { addJob, claim, returnLost } from '../../../support/jobs/test-jobs.ts'
@@ -82,8 +82,44 @@ test('active jobs are those waiting or running', async ({ db }) => {
   assert.deepEqual(new Set(await findActivePreRecordedJobs(db)), new Set([running, waiting]))
 })
 
-test('the next due time and the oldest waiting job are reported', async ({ db }) => {
-  assert.deepEqual(await findNextDue(db, { now: 100 }), { due: undefined, oldest: undefined })
+const stateOptions = { now: 100, maxAttempts: 3, running: [] }
+const emptyState = {
+  dueJobs: 0,
+  nextDue: undefined,
+  oldestDue: undefined,
+  hasAbandoned: false,
+  hasExhausted: false,
+}
+
+test('the state of the queue counts due jobs and says when the next one is due', async ({ db }) => {
+  assert.deepEqual(await readQueueState(db, stateOptions), emptyState)
   for (const runAfter of [50, 100, 170, 130]) await addJob(db, { runAfter })
-  assert.deepEqual(await findNextDue(db, { now: 100 }), { due: 130, oldest: 50 })
+  const expected = { ...emptyState, dueJobs: 2, nextDue: 130, oldestDue: 50 }
+  assert.deepEqual(await readQueueState(db, stateOptions), expected)
+})
+
+test('the state of the queue tells of jobs without an owner and of expired leases', async ({
+  db,
+}) => {
+  const isAbandoned = async (running: readonly string[] = []) => {
+    return (await readQueueState(db, { ...stateOptions, running })).hasAbandoned
+  }
+  const id = await addJob(db)
+  await claim(db, { now: Date.now(), leaseMs: 900_000 })
+  assert.equal(await isAbandoned(), true, 'its owner is not there')
+  await db.sql.updateTable('jobs').set({ lease_owner: db.nodeId }).execute()
+  assert.equal(await isAbandoned(), false)
+  await db.sql.updateTable('jobs').set({ lease_until: 1 }).execute()
+  assert.deepEqual([await isAbandoned(), await isAbandoned([id!])], [true, false])
+})
+
+test('the state of the queue tells of jobs that cannot be claimed again', async ({ db }) => {
+  await addJob(db)
+  const isExhausted = async () => (await readQueueState(db, stateOptions)).hasExhausted
+  await db.sql.updateTable('jobs').set({ attempt: 2, interruptions: 99 }).execute()
+  assert.equal(await isExhausted(), false)
+  await db.sql.updateTable('jobs').set({ attempt: 3 }).execute()
+  assert.equal(await isExhausted(), true)
+  await db.sql.updateTable('jobs').set({ attempt: 0, interruptions: 100 }).execute()
+  assert.equal(await isExhausted(), true)
 })
