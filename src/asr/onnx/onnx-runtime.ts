@@ -74,6 +74,11 @@ export function floats(data: Float32Array, dims: readonly number[]): Tensor {
   return new ort.Tensor('float32', data, dims)
 }
 
+/** Creates a tensor of unsigned bytes; `data` is not copied. */
+export function byteValues(data: Uint8Array, dims: readonly number[]): Tensor {
+  return new ort.Tensor('uint8', data, dims)
+}
+
 /** Creates a tensor of 64-bit integers. */
 export function integers(numbers: readonly number[], dims: readonly number[]): Tensor {
   return new ort.Tensor('int64', BigInt64Array.from(numbers, BigInt), dims)

@@ -9,9 +9,10 @@ import { makeFolder } from '../../../../test/support/storage/test-storage.ts'
 import { createLog } from '../../../observability/log.ts'
 import { createSpeechEngine } from '../../create-speech-engine.ts'
 import { moonshineDimensions } from '../../engines/moonshine.ts'
-import { readModel, type WritableModel } from '../../onnx/onnx.ts'
+import { elementType, readModel, type WritableModel } from '../../onnx/onnx.ts'
 import { assertSameOutput, prepackModels } from './prepack-models.ts'
 import { findPrepacked, prepackedGraphs, prepackedName, prepackedRoot } from './prepacked-models.ts'
+import { multipliesSignedExactly } from './signed-weights.ts'
 
 const installed = join(import.meta.dirname, '../../../../models')
 const skip = process.platform !== 'linux' || process.arch !== 'x64'
@@ -66,6 +67,7 @@ test('prepacked models are shared by the processes and compute the same', {
   await prepackModels(folder)
   assert.equal((await stat(prepacked)).mtimeMs, mtimeMs)
 
+  const areSignedExact = await multipliesSignedExactly(join(folder, 'product.onnx'))
   for (const graph of prepackedGraphs) {
     const { initializer } = (readModel(join(prepacked, `${graph}.onnx`)) as WritableModel).graph
     const entries = initializer.flatMap((tensor) => {
@@ -73,6 +75,8 @@ test('prepacked models are shared by the processes and compute the same', {
     })
     const packed = entries.filter(({ key }) => key.startsWith('prepacked'))
     assert.ok(packed.length > 10)
+    const isSigned = initializer.some(({ data_type }) => data_type === elementType.int8)
+    assert.equal(isSigned, areSignedExact)
     for (const { value } of packed) assert.equal(Number(/\|(\d+);/.exec(value)![1]) % 64, 0)
   }
 

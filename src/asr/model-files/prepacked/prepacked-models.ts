@@ -8,6 +8,9 @@ export const prepackedGraphs = ['moonshine-base', 'moonshine-tiny'].flatMap((mod
   return ['encoder', 'cross', 'decoder'].map((graph) => `${model}/${graph}`)
 })
 
+/** Increment it when `prepackModels` writes other files from the same models. */
+const FORMAT = 2
+
 /** Returns the folder inside the models folder that holds the prepacked models of all machines. */
 export function prepackedRoot(modelsFolder: string): string {
   return join(modelsFolder, 'prepacked')
@@ -27,7 +30,7 @@ export function prepackedName(modelsFolder: string): string | undefined {
     const sourceStat = statSync(join(modelsFolder, `${graph}.onnx`), { throwIfNoEntry: false })
     return `${sourceStat?.size} ${sourceStat?.mtimeMs}`
   })
-  return `${digest([version, ...sources])}-${digest(processorFeatures())}`
+  return `${digest([`format ${FORMAT}`, version, ...sources])}-${digest(processorFeatures())}`
 }
 
 /** Returns the folder with the prepacked models, laid out as the models folder, once it exists. */
