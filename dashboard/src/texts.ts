@@ -414,6 +414,7 @@ export const texts = {
     restore: 'Restore',
     ignored: 'The recording was transcribed again, so the corrections no longer fit.',
     outdated: 'Somebody else corrected this transcript. This is the current version; try again.',
+    kept: 'What you typed is not stored yet. It is here again when you open the transcript on this page.',
   },
   share: {
     title: 'Share',

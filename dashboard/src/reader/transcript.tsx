@@ -4,7 +4,8 @@ import type { Job } from '../api/api.ts'
 import { languageName } from '../components/format.ts'
 import { texts } from '../texts.ts'
 import { translatedLanguages, useTranslation } from './add-ons/translations.ts'
-import type { Edits, ShownUtterance } from './editing/edits.ts'
+import { rowKey } from './editing/drafts.ts'
+import type { Edits } from './editing/edits.ts'
 import { followAudio } from './playback/follow-audio.ts'
 import type { Speakers } from './speakers.ts'
 import { Utterance } from './utterance.tsx'
@@ -24,11 +25,12 @@ type TranscriptProps = {
 /** Shows the words. They follow the audio; a click plays or corrects a word. */
 export function Transcript(props: TranscriptProps): JSX.Element {
   const { edits, speakers, canEdit, audio, play, job } = props
-  const { utterances, apply, positionOf } = edits
+  const { utterances, apply, positionOf, drafts } = edits
   const { speakerName } = speakers
   const [follows, setFollows] = useState(true)
   const [showsConfidence, setShowsConfidence] = useState(false)
-  const [isCorrecting, setCorrecting] = useState(false)
+  const [mayCorrect, setCorrecting] = useState(drafts.size > 0)
+  const isCorrecting = canEdit && mayCorrect
   const [language, setLanguage] = useState('')
   const translate = useTranslation(job, language)
   const isRedacted = job?.request_params?.pii_redaction === true
@@ -64,25 +66,17 @@ export function Transcript(props: TranscriptProps): JSX.Element {
       >
         {utterances.map((utterance, i) => (
           <Utterance
-            key={utteranceKey(utterance)}
+            key={rowKey(utterance.source)}
             utterance={utterance}
             isSame={i > 0 && speakerName(utterances[i - 1]!) === speakerName(utterance)}
             translation={translate?.(utterance)}
             translationLanguage={translate && language}
-            {...{ speakers, isCorrecting, isRedacted, play, apply, positionOf }}
+            {...{ speakers, isCorrecting, isRedacted, play, apply, positionOf, drafts }}
           />
         ))}
       </div>
     </section>
   )
-}
-
-/**
- * Returns the key of a row, so that text typed into it stays there when rows before it are added or
- * removed.
- */
-function utteranceKey({ source }: ShownUtterance): string {
-  return `${source.utterance} ${source.from}`
 }
 
 type TranslationProps = { job: Job; language: string; set: (language: string) => void }

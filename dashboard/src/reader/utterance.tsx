@@ -3,6 +3,7 @@ import { memo } from 'preact/compat'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { formatTime } from '../components/format.ts'
 import { texts } from '../texts.ts'
+import { rowKey } from './editing/drafts.ts'
 import type { Edits, ShownUtterance } from './editing/edits.ts'
 import { SpeakerOptions, UtteranceEditor } from './editing/utterance-editor.tsx'
 import { type Speakers, speakerTitle } from './speakers.ts'
@@ -10,7 +11,7 @@ import { watchVisibility } from './visibility.ts'
 
 const t = texts.reader
 
-type UtteranceProps = Pick<Edits, 'apply' | 'positionOf'> & {
+type UtteranceProps = Pick<Edits, 'apply' | 'positionOf' | 'drafts'> & {
   utterance: ShownUtterance
   speakers: Speakers
   /** Whether the previous utterance has the same speaker. */
@@ -30,12 +31,12 @@ type UtteranceProps = Pick<Edits, 'apply' | 'positionOf'> & {
  */
 export const Utterance = memo((props: UtteranceProps): JSX.Element => {
   const { utterance, speakers, isSame, isCorrecting, isRedacted, play } = props
-  const { translation, translationLanguage } = props
+  const { translation, translationLanguage, drafts } = props
   const time = formatTime(utterance.start)
   const row = useRef<HTMLDivElement>(null)
   const [isNear, setNear] = useState(false)
   useEffect(() => watchVisibility(row.current!, setNear), [])
-  const [word, setWord] = useState<number>()
+  const [word, setWord] = useState(drafts.has(rowKey(utterance.source)) ? 0 : undefined)
   const opener = useRef<HTMLButtonElement>(null)
   const close = () => {
     setWord(undefined)

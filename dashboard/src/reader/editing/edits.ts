@@ -4,6 +4,7 @@ import { type ApiUtterance, type ApiWord, type Job, RequestError, request } from
 import { inOrder } from '../../api/in-order.ts'
 import { notify, report } from '../../components/notices.tsx'
 import { texts } from '../../texts.ts'
+import { draftsOf } from './drafts.ts'
 
 const NOTICE_MS = 12_000
 
@@ -30,6 +31,8 @@ export type Edits = {
   apply: (...operations: Operation[]) => Promise<boolean>
   /** Returns the position of a part, with the words that the server must find there. */
   positionOf: (source: Source) => { utterance: number; from: number; to: number; expected: string }
+  /** What was typed but could not be stored, by row (`rowKey`). */
+  drafts: Map<string, string>
 }
 
 /** Loads the corrections of a job's transcript. */
@@ -40,6 +43,7 @@ export function useEdits(job: Job): Edits {
   const [utterances, setUtterances] = useState<readonly ShownUtterance[]>(plain)
   const version = useRef(0)
   const path = `v2/${job.kind}/${job.id}/transcript`
+  const drafts = useMemo(() => draftsOf(path), [path])
 
   const show = useMemo(() => {
     return inOrder(([edits, shown]: Loaded) => {
@@ -88,7 +92,7 @@ export function useEdits(job: Job): Edits {
     },
     [machine],
   )
-  return { utterances, state, apply, positionOf }
+  return { utterances, state, apply, positionOf, drafts }
 }
 
 type Loaded = [edits: ApiTranscriptEdits, shown: readonly ShownUtterance[]]
@@ -113,6 +117,7 @@ export function readOnly(utterances: readonly (ApiUtterance | ShownUtterance)[])
     state: undefined,
     apply: async () => false,
     positionOf: (source) => ({ ...source, expected: '' }),
+    drafts: new Map(),
   }
 }
 

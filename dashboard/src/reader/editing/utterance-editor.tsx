@@ -1,13 +1,16 @@
 import type { JSX } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { beforeSignOut } from '../../api/api.ts'
+import { notify } from '../../components/notices.tsx'
 import { texts } from '../../texts.ts'
 import { type NamedSpeaker, newSpeaker, speakerTitle } from '../speakers.ts'
+import { rowKey } from './drafts.ts'
 import type { Edits, ShownUtterance } from './edits.ts'
 
 const t = texts.corrections
+const NOTICE_MS = 12_000
 
-type EditorProps = Pick<Edits, 'apply' | 'positionOf'> & {
+type EditorProps = Pick<Edits, 'apply' | 'positionOf' | 'drafts'> & {
   utterance: ShownUtterance
   voices: readonly NamedSpeaker[]
   /** The index of the word before which the cursor is placed first. */
@@ -19,10 +22,11 @@ type EditorProps = Pick<Edits, 'apply' | 'positionOf'> & {
 
 /** Corrects the words of an utterance in place: Enter saves the changes, Escape discards them. */
 export function UtteranceEditor(props: EditorProps): JSX.Element {
-  const { utterance, apply, positionOf, word, time, close } = props
+  const { utterance, apply, positionOf, drafts, word, time } = props
+  const key = rowKey(utterance.source)
   const area = useRef<HTMLTextAreaElement>(null)
   const [isSaving, setSaving] = useState(false)
-  const [text, setText] = useState(() => utterance.text.trim())
+  const [text, setText] = useState(() => drafts.get(key) ?? utterance.text.trim())
   const isChanged = text !== utterance.text.trim()
   // Once, when it appears.
   useLayoutEffect(() => {
@@ -31,13 +35,29 @@ export function UtteranceEditor(props: EditorProps): JSX.Element {
     area.current?.setSelectionRange(caret, caret)
   }, [])
   const position = positionOf(utterance.source)
+  const close = () => {
+    drafts.delete(key)
+    props.close()
+  }
+  const storeOrKeep = async (...operations: Parameters<Edits['apply']>) => {
+    if (await apply(...operations)) {
+      drafts.delete(key)
+      return true
+    }
+    if (isChanged) drafts.set(key, text)
+    // The editor is removed only after this if the sign-in has ended.
+    setTimeout(() => {
+      if (!area.current && drafts.has(key)) notify(t.kept, { kind: 'error', ms: NOTICE_MS })
+    })
+    return false
+  }
   const saveOnLeave = useSaveOnLeave(isChanged && !isSaving, () => {
-    return apply({ op: 'replace_words', ...position, text })
+    return storeOrKeep({ op: 'replace_words', ...position, text })
   })
   const store = async (...operations: Parameters<Edits['apply']>) => {
     setSaving(true)
     saveOnLeave.current = undefined
-    if (await apply(...operations)) close()
+    if (await storeOrKeep(...operations)) close()
     else setSaving(false)
   }
   const cancel = () => {
@@ -58,7 +78,10 @@ export function UtteranceEditor(props: EditorProps): JSX.Element {
         aria-label={t.wordsAt(time)}
         value={text}
         readOnly={isSaving}
-        onInput={(event) => setText(event.currentTarget.value)}
+        onInput={(event) => {
+          drafts.delete(key)
+          setText(event.currentTarget.value)
+        }}
         onKeyDown={(event) => {
           // Enter also confirms a character in an input method, such as one for Japanese.
           if (event.isComposing) return

@@ -51,6 +51,11 @@ async function download(page: Page): Promise<string> {
   return readFileSync(await (await file).path(), 'utf8')
 }
 
+/** Returns whether the browser would ask before it leaves the page. */
+async function asks(page: Page): Promise<unknown> {
+  return page.evaluate(`!dispatchEvent(new Event('beforeunload', { cancelable: true }))`)
+}
+
 test('what is typed is saved when the page is left, not when it is canceled', {
   skip,
 }, async (t) => {
@@ -62,14 +67,12 @@ test('what is typed is saved when the page is left, not when it is canceled', {
   await page.locator('[data-start]', { hasText: 'take' }).click()
   await page.getByRole('textbox', { name: 'Words at 0:09' }).fill('Never to be stored')
   await page.keyboard.press('Escape')
-  const asks = () =>
-    page.evaluate(`!dispatchEvent(new Event('beforeunload', { cancelable: true }))`)
-  assert.equal(await asks(), true)
+  assert.equal(await asks(page), true)
   await page.getByRole('link', { name: 'Recordings', exact: true }).click()
   assert.equal((await stored).status(), 200)
   await page.goto(`${server.url}/#/pre-recorded/${id}`)
   await page.locator('.edited', { hasText: 'brave' }).waitFor()
-  assert.equal(await asks(), false)
+  assert.equal(await asks(page), false)
   const [first, ...others] = await read(page)
   assert.equal(first, 'We sell the brave new bread')
   assert.deepEqual(
@@ -77,6 +80,62 @@ test('what is typed is saved when the page is left, not when it is canceled', {
     spoken.slice(1).map(({ text }) => text),
   )
   assert.deepEqual(problems, [])
+})
+
+test('what is typed is still there after a new sign-in if another tab has signed out', {
+  skip,
+}, async (t) => {
+  const { page, problems, id } = await openTranscript(t)
+  await page.getByLabel('Correct', { exact: true }).check()
+  const first = page.getByRole('textbox', { name: 'Words at 0:00' })
+  const last = page.getByRole('textbox', { name: 'Words at 0:09' })
+  await page.locator('[data-start]', { hasText: 'grave' }).click()
+  await first.fill('We sell the brave new bread')
+  await page.locator('[data-start]', { hasText: 'take' }).click()
+  await last.fill('Then I took two')
+  const other = await page.context().newPage()
+  await other.goto(server.url)
+  await other.getByRole('button', { name: 'Sign out' }).click()
+  await other.getByLabel('API key').waitFor()
+
+  await page.keyboard.press('Enter')
+  await page.getByText('What you typed is not stored yet.').waitFor()
+  assert.equal(await asks(page), true)
+  await page.getByLabel('API key').fill(server.key)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await last.waitFor()
+  assert.equal(await first.inputValue(), 'We sell the brave new bread')
+  assert.equal(await last.inputValue(), 'Then I took two')
+  await first.press('Enter')
+  await first.waitFor({ state: 'detached' })
+  await last.press('Escape')
+  assert.equal(await asks(page), false)
+  const { body } = await call(server, `/v2/pre-recorded/${id}/transcript?format=txt`)
+  assert.match(String(body), /We sell the brave new bread\n.*\n.*Then I take two/)
+  assert.deepEqual(problems, [])
+})
+
+test('a correction that could not be stored is there when its page is opened again', {
+  skip,
+}, async (t) => {
+  const { page, id } = await openTranscript(t)
+  await page.getByLabel('Correct', { exact: true }).check()
+  await page.locator('[data-start]', { hasText: 'grave' }).click()
+  const words = page.getByRole('textbox', { name: 'Words at 0:00' })
+  await words.fill('We sell the brave new bread')
+  await page.route('**/edits', (route) => route.abort())
+  await page.getByRole('link', { name: 'Recordings', exact: true }).click()
+  await page.getByText('What you typed is not stored yet.').waitFor()
+  await page.unroute('**/edits')
+  await page.goto(`${server.url}/#/pre-recorded/${id}`)
+  await words.waitFor()
+  assert.equal(await words.inputValue(), 'We sell the brave new bread')
+  await words.press('Enter')
+  await page.locator('.edited', { hasText: 'brave' }).waitFor()
+  await page.getByRole('link', { name: 'Recordings', exact: true }).click()
+  await page.goto(`${server.url}/#/pre-recorded/${id}`)
+  await page.locator('.edited', { hasText: 'brave' }).waitFor()
+  assert.equal(await words.count(), 0)
 })
 
 test('a user corrects words and speakers, and undoes it', { skip }, async (t) => {

@@ -1,0 +1,25 @@
+import type { Source } from './edits.ts'
+
+const drafts = new Map<string, Map<string, string>>()
+
+/**
+ * Returns what was typed into a transcript but could not be stored, by row. The rows open with it
+ * when the transcript is shown again, for example after a new sign-in.
+ */
+export function draftsOf(path: string): Map<string, string> {
+  const found = drafts.get(path) ?? new Map<string, string>()
+  drafts.set(path, found)
+  return found
+}
+
+/**
+ * Returns the key of a row, so that text typed into it stays there when rows before it are added or
+ * removed.
+ */
+export function rowKey({ utterance, from }: Source): string {
+  return `${utterance} ${from}`
+}
+
+addEventListener('beforeunload', (event) => {
+  if ([...drafts.values()].some(({ size }) => size > 0)) event.preventDefault()
+})
