@@ -430,6 +430,7 @@ export const texts = {
     worksUntil: (moment: string) => `This link works until ${moment}`,
     end: 'End',
     ended: 'This link has expired or is incomplete. Ask the sender for a new one.',
+    notShown: 'The recording cannot be shown now.',
   },
   failures: {
     title: 'What failed, and what to do',

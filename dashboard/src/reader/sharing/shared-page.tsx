@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { ApiSharedRecording } from '../../../../src/cli/client/api-types.ts'
-import { apiAddress, RequestError, request } from '../../api/api.ts'
+import { apiAddress, type RequestError, request } from '../../api/api.ts'
 import { formatDateTime, formatTime } from '../../components/format.ts'
 import { report } from '../../components/notices.tsx'
 import { WatchedCaptions } from '../../live/watched-captions.tsx'
@@ -17,18 +17,18 @@ const t = texts.share
 export function SharedPage({ secret }: { secret: string }): JSX.Element {
   const path = `v2/shared/${encodeURIComponent(secret)}`
   const [shared, setShared] = useState<ApiSharedRecording>()
-  const [problem, setProblem] = useState('')
+  const [problem, setProblem] = useState<RequestError>()
   const load = useCallback(() => {
+    setProblem(undefined)
     request<ApiSharedRecording>(path).then(setShared, (error: unknown) => {
       setShared(undefined)
-      if (error instanceof RequestError && error.status === 404) setProblem(t.ended)
-      else report(error)
+      setProblem(error as RequestError)
     })
   }, [path])
   useEffect(load, [load])
   return (
     <>
-      {problem && <p role="alert">{problem}</p>}
+      {problem && <Problem problem={problem} retry={load} />}
       {!shared && !problem && <p>{texts.loading}</p>}
       {shared?.is_live && (
         <>
@@ -37,6 +37,21 @@ export function SharedPage({ secret }: { secret: string }): JSX.Element {
         </>
       )}
       {shared && !shared.is_live && <Shared shared={shared} address={apiAddress(`${path}/file`)} />}
+    </>
+  )
+}
+
+/** Says why the recording is not shown. A link that has ended is not tried again. */
+function Problem({ problem, retry }: { problem: RequestError; retry: () => void }): JSX.Element {
+  if (problem.status === 404) return <p role="alert">{t.ended}</p>
+  return (
+    <>
+      <p role="alert">
+        {t.notShown} {problem.message}
+      </p>
+      <button type="button" onClick={retry}>
+        {texts.retry}
+      </button>
     </>
   )
 }

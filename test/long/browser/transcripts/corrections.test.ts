@@ -247,6 +247,28 @@ test('a share link shows one recording without a key', { skip }, async (t) => {
   assert.deepEqual([...problems, ...owner.problems, ...late.problems], [])
 })
 
+test('a shared link says that the server does not answer, and can be tried again', {
+  skip,
+}, async (t) => {
+  const browser = await openBrowser(t)
+  const id = await addDoneJob(server, spoken)
+  const { body } = await call<{ url: string }>(server, `/v2/pre-recorded/${id}/share`, { json: {} })
+  const { page, problems } = await openPage(browser, server.url)
+  await page.route('**/v2/shared/**', (route) => route.abort())
+  await page.goto(body.url)
+  await page.getByText('The server does not answer.').waitFor()
+  await page.unroute('**/v2/shared/**')
+  await page.route('**/v2/shared/**', (route) => route.fulfill({ status: 503, body: 'starting' }))
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByRole('alert').getByText('Something went wrong.').waitFor()
+  assert.equal(await page.getByText('Loading…').count(), 0)
+  await page.unroute('**/v2/shared/**')
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.locator('.utterance', { hasText: 'grave' }).waitFor()
+  assert.equal(await page.getByRole('alert').count(), 0)
+  assert.deepEqual(problems, [])
+})
+
 test('the name of a speaker is stored when its page is left while it is typed', {
   skip,
 }, async (t) => {
