@@ -331,6 +331,7 @@ export const texts = {
     notFound: 'There is no such recording. It may have been deleted.',
     player: 'Player',
     noSound: 'The audio of this recording was not kept, or this browser cannot play it.',
+    soundFailed: 'The audio could not be loaded, or this browser cannot play it.',
     waveform: 'Waveform',
     speed: 'Speed',
     follow: 'Follow the audio',

@@ -100,7 +100,8 @@ function Result({ job, reload }: { job: Job; reload: () => Promise<void> }): JSX
   useJump(edits.utterances, { audio, text })
   const play = useCallback((seconds: number) => {
     const element = audio.current
-    if (!element) return
+    // The player says that it could not load the audio.
+    if (!element || element.error) return
     element.currentTime = seconds
     element.play().catch(report)
   }, [])

@@ -20,25 +20,39 @@ type PlayerProps = {
 
 /**
  * Plays the audio at an address, with its waveform unless it is long; shows a notice if there is
- * none.
+ * none, or if it could not be loaded.
  */
 export function Player({ address, seconds, audio }: PlayerProps): JSX.Element {
-  const [isMissing, setMissing] = useState(false)
-  if (address === undefined || isMissing) return <p class="hint">{t.noSound}</p>
+  const [state, setState] = useState<'ready' | 'failed' | 'missing'>('ready')
+  const stoppedAt = useRef(0)
+  if (address === undefined || state === 'missing') return <p class="hint">{t.noSound}</p>
+  const fail = () => {
+    stoppedAt.current = audio.current?.currentTime ?? 0
+    setState('failed')
+    void isDeleted(address).then((isGone) => isGone && setState('missing'))
+  }
+  const retry = () => {
+    setState('ready')
+    if (!audio.current) return
+    audio.current.load()
+    audio.current.currentTime = stoppedAt.current
+  }
   return (
     <section class="player" aria-label={t.player}>
-      {(seconds ?? Number.POSITIVE_INFINITY) <= MAX_WAVEFORM_SECONDS && (
+      {state === 'failed' && (
+        <p class="row" role="alert">
+          {t.soundFailed}
+          <button type="button" onClick={retry}>
+            {texts.retry}
+          </button>
+        </p>
+      )}
+      {state === 'ready' && (seconds ?? Number.POSITIVE_INFINITY) <= MAX_WAVEFORM_SECONDS && (
         <Waveform audio={audio} address={address} />
       )}
       <div class="row">
         {/* biome-ignore lint/a11y/useMediaCaption: the transcript follows it. */}
-        <audio
-          ref={audio}
-          controls
-          preload="metadata"
-          src={address}
-          onError={() => setMissing(true)}
-        />
+        <audio ref={audio} controls preload="metadata" src={address} onError={fail} />
         <label>
           {t.speed}
           <select
@@ -56,6 +70,12 @@ export function Player({ address, seconds, audio }: PlayerProps): JSX.Element {
       </div>
     </section>
   )
+}
+
+/** Returns whether the server says that there is no audio at an address. */
+async function isDeleted(address: string): Promise<boolean> {
+  const response = await fetch(address, { method: 'HEAD' }).catch(() => undefined)
+  return response?.status === 404
 }
 
 /**

@@ -66,9 +66,10 @@ function Shared({ shared, address }: SharedProps): JSX.Element {
   }, [title])
   const audio = useRef<HTMLAudioElement>(null)
   const play = useCallback((seconds: number) => {
-    if (!audio.current) return
-    audio.current.currentTime = seconds
-    audio.current.play().catch(report)
+    const element = audio.current
+    if (!element || element.error) return
+    element.currentTime = seconds
+    element.play().catch(report)
   }, [])
   const edits = useMemo(() => readOnly(transcript.utterances as ShownUtterance[]), [transcript])
   const speakers = useSpeakers(edits.utterances, undefined)

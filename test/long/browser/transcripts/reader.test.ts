@@ -3,7 +3,15 @@ import { readFileSync } from 'node:fs'
 import test, { type TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
 import { createToneWav } from '../../../support/audio/recordings.ts'
-import { checkPage, openBrowser, openPage, signIn, whyNoBrowser } from '../../../support/browser.ts'
+import {
+  checkPage,
+  holdSound,
+  openBrowser,
+  openPage,
+  signIn,
+  untilTrue,
+  whyNoBrowser,
+} from '../../../support/browser.ts'
 import { addDoneJob } from '../../../support/jobs/done-job.ts'
 import { call, upload } from '../../../support/net/http-client.ts'
 import { startServer, type TestServer } from '../../../support/server/start-server.ts'
@@ -87,6 +95,46 @@ test('the reader shows translations, a sentiment chart and redaction marks', {
   await page.getByRole('link', { name: 'Table (CSV)' }).click()
   const csv = readFileSync(await (await table).path(), 'utf8')
   assert.match(csv, /^\uFEFFstart,end,speaker,language,text\r\n0,\S+,Speaker 1,en,I love/)
+  assert.deepEqual(problems, [])
+})
+
+test('audio that could not be loaded can be tried again', { skip }, async (t) => {
+  const { page, problems, server } = await openServer(t, async () => '/#/')
+  const fileId = (await upload(server, createToneWav(12))).split('/').at(-1)!
+  const id = await addDoneJob(server, [utteranceOf('hello')], { fileId })
+  await page.route('**/file/**', (route) => route.abort())
+  await page.goto(`${server.url}/#/pre-recorded/${id}`)
+  const failed = page.getByText('The audio could not be loaded')
+  await failed.waitFor()
+  await page.locator('[data-start]', { hasText: 'hello' }).click()
+  await page.unroute('**/file/**')
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await untilTrue(page, `document.querySelector('audio').duration > 11`)
+  assert.equal(await failed.count(), 0)
+  assert.equal(await page.locator('.notice').count(), 0)
+  await page.locator('.waveform canvas').first().waitFor()
+  await holdSound(page)
+  await page.locator('[data-start]', { hasText: 'hello' }).click()
+  await page.locator('[data-start].now', { hasText: 'hello' }).waitFor()
+
+  // The connection is lost after some seconds.
+  await page.evaluate(`(() => {
+    const audio = document.querySelector('audio')
+    audio.pause()
+    audio.currentTime = 7
+    audio.dispatchEvent(new Event('error'))
+  })()`)
+  await failed.waitFor()
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await untilTrue(page, `document.querySelector('audio').currentTime === 7`)
+  await failed.waitFor({ state: 'detached' })
+
+  // Deleted audio does not come back.
+  await page.route('**/file/**', (route) => route.fulfill({ status: 404 }))
+  await page.reload()
+  await page.getByText('The audio of this recording was not kept').waitFor()
+  await page.locator('[data-start]', { hasText: 'hello' }).click()
+  assert.equal(await page.getByRole('button', { name: 'Try again' }).count(), 0)
   assert.deepEqual(problems, [])
 })
 
