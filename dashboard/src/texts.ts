@@ -480,6 +480,9 @@ export const texts = {
     stop: 'Stop',
     starting: 'Starting…',
     stopping: 'Finishing the transcript…',
+    unanswered:
+      'The server does not answer. What it has received becomes a recording, also if you do not wait.',
+    stopWaiting: 'Stop waiting',
     listening: 'Listening',
     reconnecting: 'The connection was lost. Connecting again…',
     captions: 'Captions',

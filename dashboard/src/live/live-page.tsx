@@ -8,7 +8,14 @@ import { Share } from '../reader/sharing/share.tsx'
 import { texts } from '../texts.ts'
 import { Captions } from './captions.tsx'
 import type { Source } from './capture.ts'
-import { captions, liveState, sessionId, startSession, stopSession } from './live-session.ts'
+import {
+  captions,
+  liveState,
+  sessionId,
+  startSession,
+  stopSession,
+  stopWaiting,
+} from './live-session.ts'
 import { RunningSessions } from './running-sessions.tsx'
 
 const t = texts.live
@@ -95,6 +102,11 @@ function Controls({ languages }: { languages: string[] }): JSX.Element {
         </button>
       )}
       <span role="status">{stateTexts[state]}</span>
+      {state === 'unanswered' && (
+        <button type="button" onClick={stopWaiting}>
+          {t.stopWaiting}
+        </button>
+      )}
       {state === 'ended' && sessionId.value && <a href={`#/live/${sessionId.value}`}>{t.open}</a>}
     </section>
   )

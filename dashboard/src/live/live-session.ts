@@ -19,7 +19,15 @@ type Message = {
   error?: { message: string } | null
 }
 
-export type LiveState = 'idle' | 'starting' | 'listening' | 'reconnecting' | 'stopping' | 'ended'
+export type LiveState =
+  | 'idle'
+  | 'starting'
+  | 'listening'
+  | 'reconnecting'
+  | 'stopping'
+  /** As `stopping`, but the server has been silent for long. */
+  | 'unanswered'
+  | 'ended'
 
 /** The state of the session of this page; there is one at a time. */
 export const liveState = signal<LiveState>('idle')
@@ -30,15 +38,22 @@ export const sessionId = signal('')
 /** Maximum captions on the page; the transcript has all of them afterwards. */
 const MAX_CAPTIONS = 200
 const RECONNECT_MS = 1000
+/** How long the server may be silent, after the stop, before the user is told. */
+const SILENCE_MS = 30_000
 /** Codes after which the client connects again (see the list of close codes in the API). */
 const mayReconnect = (code: number) =>
   code !== 1000 && code !== 1001 && (code < 4400 || code >= 4500)
 
 let stopCurrent: (() => void) | undefined
 let stopAtSignOut: (() => void) | undefined
+let leaveCurrent: (() => void) | undefined
+let silence = 0
 
 /** Stops the running session; everything said until then is transcribed. */
 export const stopSession = () => stopCurrent?.()
+
+/** Ends the session of this page without its last captions, if the server does not send them. */
+export const stopWaiting = () => leaveCurrent?.()
 
 /** Captures audio and sends it until `stopSession`, the end of the audio or a failure. */
 export async function startSession({ source, language }: { source: Source; language: string }) {
@@ -64,6 +79,8 @@ export async function startSession({ source, language }: { source: Source; langu
     throw error
   } finally {
     stopCurrent = undefined
+    leaveCurrent = undefined
+    clearTimeout(silence)
     stopAtSignOut?.()
     await capture?.close()
   }
@@ -82,12 +99,14 @@ async function run(url: string, capture: Capture): Promise<void> {
   const stop = async () => {
     if (isStopping) return
     isStopping = true
-    liveState.value = 'stopping'
+    awaitAnswer()
     await capture.close()
     hasAllAudio = true
     if (socket?.readyState === WebSocket.OPEN) socket.send('{"type":"stop_recording"}')
   }
   stopCurrent = stop
+  const left = Promise.withResolvers<undefined>()
+  leaveCurrent = () => left.resolve(undefined)
   stopAtSignOut = beforeSignOut(stop)
   capture.onEnd = stop
   capture.onAudio = (bytes) => {
@@ -100,18 +119,36 @@ async function run(url: string, capture: Capture): Promise<void> {
     socket.binaryType = 'arraybuffer'
     const current = socket
     current.onopen = () => {
-      liveState.value = isStopping ? 'stopping' : 'listening'
+      if (!isStopping) liveState.value = 'listening'
       for (const bytes of unsent.all) current.send(bytes)
       if (hasAllAudio) current.send('{"type":"stop_recording"}')
     }
-    current.onmessage = ({ data }) => receive(JSON.parse(data as string) as Message, unsent)
-    const code = await new Promise<number>((resolve) => {
+    current.onmessage = ({ data }) => {
+      if (isStopping) awaitAnswer()
+      receive(JSON.parse(data as string) as Message, unsent)
+    }
+    const closed = new Promise<number>((resolve) => {
       current.onclose = (event) => resolve(event.code)
     })
+    const code = await Promise.race([closed, left.promise])
+    if (code === undefined) {
+      current.onmessage = null
+      current.close()
+      return
+    }
     if (!mayReconnect(code)) return
     if (!isStopping) liveState.value = 'reconnecting'
     await new Promise((resolve) => setTimeout(resolve, RECONNECT_MS))
   }
+}
+
+/** Waits for the server after the stop, and tells the user if it is silent for long. */
+function awaitAnswer(): void {
+  liveState.value = 'stopping'
+  clearTimeout(silence)
+  silence = window.setTimeout(() => {
+    liveState.value = 'unanswered'
+  }, SILENCE_MS)
 }
 
 /** Audio that the server has not yet stored, which is sent again after a lost connection. */

@@ -97,6 +97,45 @@ test('a session can be stopped while its connection is lost', { skip }, async (t
   assert.deepEqual(problems, [])
 })
 
+test('a user need not wait for a server that does not finish a session', { skip }, async (t) => {
+  const { page, problems } = await openLivePage(t)
+  let held: (() => void)[] | undefined
+  const pass = (send: () => void) => {
+    if (held) held.push(send)
+    else send()
+  }
+  await page.routeWebSocket(/token=/, (socket) => {
+    const server = socket.connectToServer()
+    socket.onMessage((message) => pass(() => server.send(message)))
+    server.onMessage((message) => pass(() => socket.send(message)))
+  })
+  await page.clock.install()
+  await page.reload()
+  const stopAndWait = async () => {
+    await page.getByRole('button', { name: 'Start' }).click()
+    await page.getByRole('log', { name: 'Captions' }).getByText(/hello/).first().waitFor()
+    held = []
+    await page.getByRole('button', { name: 'Stop' }).click()
+    await page.getByText('Finishing the transcript').waitFor()
+    await page.clock.fastForward(31_000)
+    await page.getByText('The server does not answer').waitFor()
+  }
+  // It answers after all.
+  await stopAndWait()
+  for (const send of held!.splice(0)) send()
+  held = undefined
+  const transcript = page.getByRole('link', { name: 'Open the transcript' })
+  await transcript.waitFor()
+  await page.clock.fastForward(31_000)
+  assert.ok(await transcript.isVisible())
+
+  await stopAndWait()
+  await page.getByRole('button', { name: 'Stop waiting' }).click()
+  await transcript.click()
+  await page.getByRole('heading', { name: 'Live session' }).waitFor()
+  assert.deepEqual(problems, [])
+})
+
 test('the live page says in plain words why it gets no audio', { skip }, async (t) => {
   const server = await startServer()
   t.after(() => server.close())
