@@ -132,6 +132,7 @@ export const texts = {
     },
     notConfigured: 'not set up on this server',
     metadata: 'Metadata, one name=value per line',
+    wrongMetadata: (lines: string) => `Not sent, because it is not name=value:\n${lines}`,
     more: 'Everything else',
     use: 'Turn on',
     first: 'Turn this on above first.',

@@ -1,10 +1,19 @@
 import type { JSX } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
 import type { ApiCapabilities } from '../../../src/cli/client/api-types.ts'
 import { languageName } from '../components/format.ts'
 import { texts } from '../texts.ts'
-import { type ChannelMode, type Options, options, type SummaryType } from './options.ts'
+import {
+  type ChannelMode,
+  type Options,
+  options,
+  type SummaryType,
+  wrongMetadata,
+} from './options.ts'
 
 const t = texts.options
+/** How long after a change a user may still be typing. */
+const TYPING_MS = 1000
 
 type FieldsProps = {
   capabilities: ApiCapabilities | undefined
@@ -15,8 +24,7 @@ type FieldsProps = {
 
 /** Shows the options that are more than a switch. */
 export function OptionFields({ capabilities, unavailable, set }: FieldsProps): JSX.Element {
-  const { language, speakers, vocabulary, channelMode, summaryType, switches, metadata } =
-    options.value
+  const { language, speakers, vocabulary, channelMode, summaryType, switches } = options.value
   return (
     <div class="fields">
       <label for="language">{t.language}</label>
@@ -67,15 +75,34 @@ export function OptionFields({ capabilities, unavailable, set }: FieldsProps): J
         value={vocabulary}
         onInput={(event) => set({ vocabulary: event.currentTarget.value })}
       />
+      <MetadataField set={set} />
+    </div>
+  )
+}
+
+/** Soon after the last change, the field says which lines are not sent. */
+function MetadataField({ set }: Pick<FieldsProps, 'set'>): JSX.Element {
+  const { metadata } = options.value
+  const [wrong, setWrong] = useState<string[]>([])
+  useEffect(() => {
+    const timer = setTimeout(() => setWrong(wrongMetadata(metadata)), TYPING_MS)
+    return () => clearTimeout(timer)
+  }, [metadata])
+  return (
+    <>
       <label for="metadata">{t.metadata}</label>
       <textarea
         id="metadata"
         rows={2}
         dir="auto"
         value={metadata}
+        aria-describedby="metadata-problem"
         onInput={(event) => set({ metadata: event.currentTarget.value })}
       />
-    </div>
+      <p id="metadata-problem" class="problem" role="alert">
+        {wrong.length > 0 && t.wrongMetadata(wrong.join('\n'))}
+      </p>
+    </>
   )
 }
 

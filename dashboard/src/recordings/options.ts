@@ -114,10 +114,18 @@ function basicRequest(options: Options, unavailable: ReadonlySet<string>): Recor
   }
 }
 
+/** A line of metadata, whose name must not be empty. */
+const METADATA_LINE = /^\s*([^=\s][^=]*)=(.*)$/
+
+/** Returns the lines that are no metadata, and so are not sent. */
+export function wrongMetadata(lines: string): string[] {
+  return lines.split('\n').filter((line) => line.trim() !== '' && !METADATA_LINE.test(line))
+}
+
 function metadataOf(lines: string): { custom_metadata?: Record<string, string> } {
   const pairs = lines.split('\n').flatMap((line) => {
-    const [, name, value] = /^([^=]+)=(.*)$/.exec(line) ?? []
-    return name?.trim() ? [[name.trim(), value!.trim()] as const] : []
+    const [, name, value] = METADATA_LINE.exec(line) ?? []
+    return name ? [[name.trim(), value!.trim()] as const] : []
   })
   return pairs.length > 0 ? { custom_metadata: Object.fromEntries(pairs) } : {}
 }

@@ -19,7 +19,12 @@ test('the form generated from the schemas covers all add-on parameters', { skip 
   await signIn(page, server.key)
   await page.getByText('Interview').click()
   await page.locator('summary', { hasText: 'Options' }).click()
-  await page.getByLabel('Metadata, one name=value per line').fill('team=red\nnonsense\n a = b=c ')
+  const refused = page.getByRole('alert')
+  const metadata = page.getByLabel('Metadata, one name=value per line')
+  await metadata.fill('team=red\nnonsense\n a = b=c \n =x')
+  assert.equal(await refused.innerText(), '', 'the user may still be typing')
+  await refused.getByText('Not sent, because').waitFor()
+  assert.match(await refused.innerText(), /not name=value:\nnonsense\n=x$/)
   await page.locator('summary', { hasText: 'Everything else' }).click()
 
   const group = (name: string) => page.getByRole('group', { name, exact: true })
