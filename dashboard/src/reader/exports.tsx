@@ -18,7 +18,7 @@ export function Exports({ job, isEdited }: ExportsProps): JSX.Element {
   const [hasEdits, setHasEdits] = useState(true)
   const transcript = `v2/${job.kind}/${job.id}/transcript?words=true&edited=${hasEdits}`
   return (
-    <section class="card">
+    <section class="card screen-only">
       <h2>{t.export}</h2>
       {isEdited && (
         <label class="choice">

@@ -44,7 +44,7 @@ export function ReaderPage({ kind, id }: { kind: Job['kind']; id: string }): JSX
 
   return (
     <>
-      <p>
+      <p class="screen-only">
         <a href="#/">{t.back}</a>
       </p>
       {problem && <p role="alert">{problem}</p>}
@@ -110,7 +110,7 @@ function Result({ job, reload }: { job: Job; reload: () => Promise<void> }): JSX
       <div class="reader-text" ref={text}>
         <button
           type="button"
-          class="narrow-only"
+          class="narrow-only screen-only"
           onClick={() => {
             details.current?.scrollIntoView()
             details.current?.focus({ preventScroll: true })

@@ -43,7 +43,7 @@ export function Transcript(props: TranscriptProps): JSX.Element {
     return <p class="empty">{t.noWords}</p>
   return (
     <section aria-label={t.transcript}>
-      <div class="row">
+      <div class="row screen-only">
         <Toggle label={t.follow} isOn={follows} set={setFollows} />
         <Toggle label={t.confidence} isOn={showsConfidence} set={setShowsConfidence} />
         {canEdit && (
@@ -52,7 +52,7 @@ export function Transcript(props: TranscriptProps): JSX.Element {
         {job && <TranslationField job={job} language={language} set={setLanguage} />}
       </div>
       {isRedacted && <p class="hint">{t.redacted}</p>}
-      {isCorrecting && <p class="hint">{texts.corrections.hint}</p>}
+      {isCorrecting && <p class="hint screen-only">{texts.corrections.hint}</p>}
       {/* biome-ignore lint/a11y/noStaticElementInteractions: the buttons with times do the same. */}
       {/* biome-ignore lint/a11y/useKeyWithClickEvents: as above. */}
       <div

@@ -12,7 +12,7 @@ export function History({ state, apply, canEdit }: HistoryProps): JSX.Element | 
   if (!state || state.version === 0) return null
   const { version: current, versions, edits } = state
   return (
-    <section class="card">
+    <section class="card screen-only">
       <h2>{t.title}</h2>
       {edits.ignored && <p role="alert">{t.ignored}</p>}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also without a button in it. */}

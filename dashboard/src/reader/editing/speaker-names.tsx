@@ -13,7 +13,7 @@ export function SpeakerNames({ speakers, apply, canEdit }: SpeakerNamesProps): J
   const { voices } = speakers
   if (voices.length === 0 || (voices.length === 1 && voices[0]!.kind === 'channel')) return null
   return (
-    <section class="card">
+    <section class="card screen-only">
       <h2>{t.speakers}</h2>
       {voices.map((voice) => (
         <div key={voice.label} class="voice">

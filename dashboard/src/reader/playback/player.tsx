@@ -25,7 +25,8 @@ type PlayerProps = {
 export function Player({ address, seconds, audio }: PlayerProps): JSX.Element {
   const [state, setState] = useState<'ready' | 'failed' | 'missing'>('ready')
   const stoppedAt = useRef(0)
-  if (address === undefined || state === 'missing') return <p class="hint">{t.noSound}</p>
+  if (address === undefined || state === 'missing')
+    return <p class="hint screen-only">{t.noSound}</p>
   const fail = () => {
     stoppedAt.current = audio.current?.currentTime ?? 0
     setState('failed')

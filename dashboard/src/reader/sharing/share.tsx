@@ -40,7 +40,7 @@ export function Share({ kind, id, isLive = false }: ShareProps): JSX.Element {
     await load()
   }
   return (
-    <section class="card">
+    <section class="card screen-only">
       <h2>{t.title}</h2>
       <p class="hint">{isLive ? t.liveHint : t.hint}</p>
       <div class="row">

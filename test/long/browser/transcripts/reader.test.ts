@@ -138,6 +138,36 @@ test('audio that could not be loaded can be tried again', { skip }, async (t) =>
   assert.deepEqual(problems, [])
 })
 
+test('a printed transcript is dark on white and has no controls', { skip }, async (t) => {
+  const { page, problems } = await openServer(t, async (server) => {
+    const fileId = (await upload(server, createToneWav(12))).split('/').at(-1)!
+    const utterances = [
+      utteranceOf('hello there', { speaker: 0 }),
+      utteranceOf('good morning', { start: 5, speaker: 1 }),
+    ]
+    const id = await addDoneJob(server, utterances, { fileId })
+    await change(server, id, { summarization: { ...ended, results: 'They greet each other.' } })
+    return `/#/pre-recorded/${id}`
+  })
+  await page.locator('[data-start].now').waitFor()
+  await page.emulateMedia({ media: 'print', colorScheme: 'dark' })
+  for (const text of ['0:05', 'Speaker 2', 'hello there', 'They greet each other.']) {
+    const shown = page.getByText(text, { exact: true }).filter({ visible: true })
+    assert.equal(await shown.count(), 1, text)
+  }
+  const controls = page.locator('audio, input, select, header, a').filter({ visible: true })
+  assert.equal(await controls.count(), 0)
+  const colors = await page.evaluate(`['.utterance.now', 'body'].map((place) => {
+    const { color, backgroundColor } = getComputedStyle(document.querySelector(place))
+    return [color, backgroundColor].join()
+  })`)
+  assert.deepEqual(colors, [
+    'rgb(28, 30, 33),rgba(0, 0, 0, 0)',
+    'rgb(28, 30, 33),rgb(255, 255, 255)',
+  ])
+  assert.deepEqual(problems, [])
+})
+
 test('a failed recording explains its error and can be retried', {
   skip,
 }, async (t) => {
