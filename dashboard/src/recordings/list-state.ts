@@ -22,6 +22,8 @@ export const filter = signal<Filter>(noFilter)
 /** Counted from 0. */
 export const pageNumber = signal(0)
 export const page = signal<JobPage | undefined>(undefined)
+/** The number of `page`, which is shown until the one of `pageNumber` is loaded. */
+export const loadedNumber = signal(0)
 export const progress = signal<Readonly<Record<string, ApiJobProgress>>>({})
 /** The jobs that are deleted when the time to undo is over. */
 export const pendingDeletions = signal<ReadonlySet<string>>(new Set())
@@ -31,10 +33,12 @@ let latest = 0
 /** Loads the current page of the list, and the progress of its running jobs. */
 export async function reloadList(): Promise<void> {
   const turn = ++latest
+  const number = pageNumber.value
   const loaded = await request<JobPage>(`v2/transcription?${listQuery()}`)
   // A late response must not replace a newer one.
   if (turn !== latest) return
   page.value = loaded
+  loadedNumber.value = number
   leaveEmptyPage()
   const running = loaded.items.filter(({ kind, status }) => {
     return kind === 'pre-recorded' && status === 'processing'

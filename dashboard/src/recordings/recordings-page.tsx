@@ -12,6 +12,7 @@ import {
   filter,
   hasActiveJobs,
   isFiltered,
+  loadedNumber,
   noFilter,
   page,
   pageNumber,
@@ -104,16 +105,29 @@ function Filters(): JSX.Element {
   )
 }
 
+/** The buttons are never disabled: a disabled button loses the focus of the keyboard. */
 function Pages(): JSX.Element | null {
   const hasNext = Boolean(page.value?.next)
-  if (pageNumber.value === 0 && !hasNext) return null
+  if (pageNumber.value === 0 && loadedNumber.value === 0 && !hasNext) return null
   return (
     <nav class="row center" aria-label={t.list}>
-      <button type="button" disabled={pageNumber.value === 0} onClick={() => pageNumber.value--}>
+      <button
+        type="button"
+        aria-disabled={pageNumber.value === 0}
+        onClick={() => {
+          if (pageNumber.value > 0) pageNumber.value--
+        }}
+      >
         {t.newer}
       </button>
       <span>{t.page(pageNumber.value + 1)}</span>
-      <button type="button" disabled={!hasNext} onClick={() => pageNumber.value++}>
+      <button
+        type="button"
+        aria-disabled={!hasNext}
+        onClick={() => {
+          if (hasNext) pageNumber.value++
+        }}
+      >
         {t.older}
       </button>
     </nav>

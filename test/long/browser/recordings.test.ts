@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
 import { createToneWav } from '../../support/audio/recordings.ts'
-import { openBrowser, openPage, signIn, whyNoBrowser } from '../../support/browser.ts'
+import { openBrowser, openPage, signIn, untilTrue, whyNoBrowser } from '../../support/browser.ts'
 import { addDoneJob } from '../../support/jobs/done-job.ts'
 import { startServer } from '../../support/server/start-server.ts'
 import { utteranceOf } from '../../support/text/utterance-of.ts'
@@ -35,6 +35,35 @@ test('the last recording of a page, once deleted, leaves the page before it', {
   await remove.nth(1).waitFor({ state: 'detached' })
   assert.equal(await remove.count(), 1)
   await page.getByText('Page 2').waitFor()
+  assert.deepEqual(problems, [])
+})
+
+test('the keyboard goes through the pages of the list without losing its place', {
+  skip,
+}, async (t) => {
+  const server = await startServer()
+  t.after(() => server.close())
+  for (let i = 0; i < 26; i++) await addDoneJob(server, [utteranceOf('hello')])
+  const browser = await openBrowser(t)
+  const { page, problems } = await openPage(browser, server.url)
+  await signIn(page, server.key)
+  const rows = page.locator('tbody tr')
+  for (const [name, shown, count] of [
+    ['Older', 'Page 2', 1],
+    ['Newer', 'Page 1', 25],
+  ] as const) {
+    const button = page.getByRole('button', { name, exact: true })
+    await button.press('Enter')
+    await page.getByText(shown).waitFor()
+    await untilTrue(page, `document.querySelectorAll('tbody tr').length === ${count}`)
+    assert.ok(await button.isDisabled(), name)
+    // There is no page after it.
+    await page.keyboard.press('Enter')
+    await page.evaluate('new Promise((next) => requestAnimationFrame(() => setTimeout(next)))')
+    assert.ok(await page.getByText(shown).isVisible(), name)
+    assert.equal(await page.evaluate('document.activeElement.textContent'), name)
+    assert.equal(await rows.count(), count)
+  }
   assert.deepEqual(problems, [])
 })
 
