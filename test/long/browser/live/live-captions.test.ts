@@ -110,6 +110,15 @@ test('a user need not wait for a server that does not finish a session', { skip 
     server.onMessage((message) => pass(() => socket.send(message)))
   })
   await page.clock.install()
+  const content = `
+    globalThis.sockets = []
+    globalThis.WebSocket = class extends WebSocket {
+      constructor(...given) {
+        super(...given)
+        sockets.push(this)
+      }
+    }`
+  await page.addInitScript({ content })
   await page.reload()
   const stopAndWait = async () => {
     await page.getByRole('button', { name: 'Start' }).click()
@@ -131,6 +140,11 @@ test('a user need not wait for a server that does not finish a session', { skip 
 
   await stopAndWait()
   await page.getByRole('button', { name: 'Stop waiting' }).click()
+  await transcript.waitFor()
+  // A message that was under way then.
+  await page.evaluate(
+    `sockets.at(-1).dispatchEvent(new MessageEvent('message', { data: '{"type":"end_session"}' }))`,
+  )
   await transcript.click()
   await page.getByRole('heading', { name: 'Live session' }).waitFor()
   assert.deepEqual(problems, [])
