@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Dispatcher } from 'undici'
 import { describeConnectionError } from '../../net/connection-error.ts'
+import { isWriteRefusal } from '../files/make-folder.ts'
 import { contentError, DownloadError, statusError } from './download-error.ts'
 import { PartialFile } from './partial-file.ts'
 
@@ -67,7 +68,8 @@ export async function createDownloadClient({ stallMs }: DownloadLimits): Promise
 
 /**
  * Fetches a file, from where an earlier attempt or process ended, and checks its hash. Connections
- * that break or stall are opened again; `DownloadError` says why it gave up.
+ * that break or stall are opened again; `DownloadError` says why it gave up. Rejects with the error
+ * of the system when the disk refuses the file.
  */
 export async function downloadFile(file: Download, options: DownloadOptions): Promise<void> {
   const { bytes, path } = file
@@ -103,6 +105,7 @@ async function fetchWhole(
       )
     } catch (error) {
       signal.throwIfAborted()
+      if (isWriteRefusal(error)) throw error
       const problem = toDownloadError(error)
       failures = part.size - furthest >= PROGRESS_BYTES ? 1 : failures + 1
       furthest = Math.max(furthest, part.size)
@@ -258,9 +261,6 @@ function discardBody(body: Dispatcher.ResponseData['body']): void {
 function toDownloadError(error: unknown): DownloadError {
   if (error instanceof DownloadError) return error
   const { code, syscall } = error as NodeJS.ErrnoException
-  if (code === 'ENOSPC' || code === 'EDQUOT') {
-    return new DownloadError('the disk is full', { isTransient: false, cause: error })
-  }
   if (/^(open|write|read|ftruncate|fsync|rename)$/.test(syscall ?? '') && code !== 'ECONNRESET') {
     return new DownloadError((error as Error).message, { isTransient: false, cause: error })
   }

@@ -45,7 +45,11 @@ export class PartialFile {
   }
 
   async append(chunk: Uint8Array): Promise<void> {
-    await this.#file.write(chunk, 0, chunk.length, this.size)
+    // A disk that gets full takes a part of a chunk, and reports an error at the next write only.
+    for (let at = 0; at < chunk.length; ) {
+      const { bytesWritten } = await this.#file.write(chunk, at, chunk.length - at, this.size + at)
+      at += bytesWritten
+    }
     this.#hash.update(chunk)
     this.size += chunk.length
   }

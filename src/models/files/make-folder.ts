@@ -10,10 +10,36 @@ export async function makeFolder(path: string): Promise<void> {
   }
 }
 
+const WRITE_REASONS: Readonly<Record<string, string>> = {
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EROFS: 'the file system is read-only',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'your quota is used up',
+}
+
 /** Returns the error for a folder that is not writable. */
-export function refusedFolder(path: string, cause: Error): Error {
-  const remedy = 'make it writable, or set STENO_MODELS_DIR to a folder of yours'
-  return new Error(`Cannot write to ${path}: ${cause.message}; ${remedy}`, { cause })
+export function refusedFolder(path: string, cause: NodeJS.ErrnoException): Error {
+  const { code = '', message } = cause
+  const remedy = isFull(code)
+    ? 'free some space, or set STENO_MODELS_DIR to another disk'
+    : 'make it writable, or set STENO_MODELS_DIR to a folder of yours'
+  return new Error(`Cannot write to ${path}: ${WRITE_REASONS[code] ?? message}; ${remedy}`, {
+    cause,
+  })
+}
+
+/**
+ * Returns whether an error is one of writing: the disk is full, or the file system or the
+ * permissions do not allow it. A connection may be denied, too.
+ */
+export function isWriteRefusal(error: unknown): error is NodeJS.ErrnoException {
+  const { code = '', syscall } = error as NodeJS.ErrnoException
+  return isFull(code) || (Object.hasOwn(WRITE_REASONS, code) && syscall !== 'connect')
+}
+
+function isFull(code: string): boolean {
+  return code === 'ENOSPC' || code === 'EDQUOT'
 }
 
 /**

@@ -186,7 +186,7 @@ test('a full disk is reported, and the written files are deleted', async () => {
     throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' })
   }
   const failing = options({ conversions: { whisper: full } })
-  await assert.rejects(pullModel(folder, converted, failing), /small-model: the disk is full; free/)
+  await assert.rejects(pullModel(folder, converted, failing), /models: the disk is full; free/)
   assert.deepEqual(readdirSync(join(storeFolder(folder), '.installing')), [])
 })
 

@@ -8,7 +8,7 @@ import {
   conversionVersions,
 } from '../catalog.ts'
 import { hashFile } from '../files/hash-file.ts'
-import { makeFolder } from '../files/make-folder.ts'
+import { isWriteRefusal, makeFolder, refusedFolder } from '../files/make-folder.ts'
 import { syncPath } from '../files/sync-path.ts'
 import {
   RECORD_FILE,
@@ -75,7 +75,7 @@ export async function installModel(
         await publishModel(await assembleModel(model, paths, options), paths)
       } catch (error) {
         await rm(paths.work, { recursive: true, force: true })
-        throw explainFullDisk(model, error)
+        throw isWriteRefusal(error) ? refusedFolder(modelsFolder, error) : error
       }
     }
     await rm(paths.downloads, { recursive: true, force: true })
@@ -129,13 +129,6 @@ export async function findDamagedFiles(folder: string, signal: AbortSignal): Pro
     if (!isWhole) damaged.push(name)
   }
   return damaged
-}
-
-function explainFullDisk({ id }: CatalogModel, cause: unknown): unknown {
-  const { code } = cause as NodeJS.ErrnoException
-  if (code !== 'ENOSPC' && code !== 'EDQUOT') return cause
-  const remedy = 'free some space, or set STENO_MODELS_DIR to another disk'
-  return new Error(`Cannot install ${id}: the disk is full; ${remedy}`, { cause })
 }
 
 type InstallPaths = Record<'folder' | 'work' | 'downloads' | 'replaced', string>
