@@ -31,8 +31,8 @@ export async function removeModel(
   }
   if (bundledModelList.some(({ id }) => id === name)) return 'bundled'
   const kind = speakerModelKinds.find((kind) => kind === name) ?? findByName(folder, name)
-  if (kind === undefined || !(await removeSpeakerModel(folder, kind))) return 'unknown'
-  return kind
+  if (kind === undefined) return 'unknown'
+  return (await removeSpeakerModel(folder, kind, { signal, onWait })) ? kind : 'unknown'
 }
 
 /**

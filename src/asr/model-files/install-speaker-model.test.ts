@@ -8,7 +8,8 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import promises, { mkdtemp, open, rm } from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -21,6 +22,7 @@ import {
   writePitchModel,
   writeTwoInputModel,
 } from '../../../test/support/asr/models/stand-in-speaker-models.ts'
+import { withModelLock } from '../../models/install/lock.ts'
 import {
   checkSpeakerModelFile,
   readSpeakerModel,
@@ -61,10 +63,10 @@ test('removing a model deletes its files, and removing it again returns false', 
   const { folder, source, add, files } = await makeFolder(t)
   writeMeanSquareModel(source)
   await add('speaker-embedding')
-  assert.equal(await removeSpeakerModel(folder, 'speaker-embedding'), true)
+  assert.equal(await removeSpeakerModel(folder, 'speaker-embedding', { signal }), true)
   assert.deepEqual(files(), [])
   assert.equal(readSpeakerModel(folder, 'speaker-embedding'), undefined)
-  assert.equal(await removeSpeakerModel(folder, 'speaker-embedding'), false)
+  assert.equal(await removeSpeakerModel(folder, 'speaker-embedding', { signal }), false)
 })
 
 test('an invalid speaker-embedding is rejected with the reason, and nothing changes', async (t) => {
@@ -136,6 +138,69 @@ test('leftovers of a killed command are removed, those of a running one are kept
   assert.deepEqual([files().includes(dead), files().includes(alive)], [false, true])
 })
 
+test('a full disk is named with a remedy, and nothing changes', async (t) => {
+  const { source, add, files } = await makeFolder(t)
+  writeMeanSquareModel(source)
+  await using file = await open(source)
+  const full = Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' })
+  const writing = t.mock.method(Object.getPrototypeOf(file), 'writeFile', async () => {
+    throw full
+  })
+  await assert.rejects(
+    add('speaker-embedding'),
+    /^Error: Cannot write to \S+added: the disk is full; free some space, or set STENO_MODELS_DIR/,
+  )
+  writing.mock.restore()
+  assert.deepEqual(
+    files().filter((name) => name.startsWith('.') || name === 'speaker-embedding.json'),
+    [],
+  )
+  await add('speaker-embedding')
+})
+
+test('an addition and a removal wait for another process that changes the models', async (t) => {
+  const { folder, source, files } = await makeFolder(t)
+  writeMeanSquareModel(source)
+  const held = Promise.withResolvers<void>()
+  const waiting = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const
+  const kind = 'speaker-embedding'
+  await installSpeakerModel(folder, { kind, source, name: 'first', signal })
+  const before = files()
+  const other = withModelLock(folder, { id: 'added', signal }, () => held.promise)
+  const addition = { kind, source, name: 'second', signal, onWait: waiting[0].resolve } as const
+  const adding = installSpeakerModel(folder, addition)
+  const removing = removeSpeakerModel(folder, kind, { signal, onWait: waiting[1].resolve })
+  await Promise.all(waiting.map(({ promise }) => promise))
+  assert.deepEqual(files(), before)
+  held.resolve()
+  await Promise.all([other, adding])
+  assert.equal(await removing, true)
+})
+
+test('a file that may not be read is named, not the folder of the models', async (t) => {
+  const { source, add } = await makeFolder(t)
+  writeMeanSquareModel(source)
+  const access = t.mock.method(promises, 'access', async () => {
+    throw Object.assign(new Error('EACCES: permission denied'), { code: 'EACCES' })
+  })
+  syncBuiltinESMExports()
+  const adding = add('speaker-embedding')
+  await assert.rejects(adding, /^Error: Cannot add \S+source\.onnx: the file is not readable$/)
+  access.mock.restore()
+  syncBuiltinESMExports()
+})
+
+test('of two removals one removes the model, and a removal creates no folder', async (t) => {
+  const { folder, source, add } = await makeFolder(t)
+  const kind = 'speaker-embedding'
+  assert.equal(await removeSpeakerModel(folder, kind, { signal }), false)
+  assert.deepEqual(readdirSync(folder), [])
+  writeMeanSquareModel(source)
+  await add(kind)
+  const removals = [1, 2].map(() => removeSpeakerModel(folder, kind, { signal }))
+  assert.deepEqual((await Promise.all(removals)).sort(), [false, true])
+})
+
 test('an aborted addition leaves no files', async (t) => {
   const { folder, source, files } = await makeFolder(t)
   writeMeanSquareModel(source)
@@ -172,5 +237,5 @@ test('an unreadable record is reported with the command that repairs it', async 
       /remove it with 'steno models remove speaker-embedding' and add it again/,
     )
   }
-  assert.equal(await removeSpeakerModel(folder, 'speaker-embedding'), true)
+  assert.equal(await removeSpeakerModel(folder, 'speaker-embedding', { signal }), true)
 })

@@ -1,8 +1,10 @@
-import { copyFile, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { access, constants, copyFile, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { hashFile } from '../../models/files/hash-file.ts'
-import { makeFolder } from '../../models/files/make-folder.ts'
+import { isWriteRefusal, makeFolder, refusedFolder } from '../../models/files/make-folder.ts'
 import { syncPath } from '../../models/files/sync-path.ts'
+import { withModelLock } from '../../models/install/lock.ts'
 import {
   type InstalledSpeakerModel,
   readSpeakerModel,
@@ -18,7 +20,12 @@ export type ModelInstallation = {
   kind: SpeakerModelKind
   source: string
   name: string
+} & LockOptions
+
+type LockOptions = {
   signal: AbortSignal
+  /** Called when another process adds or removes a model of either kind: this one waits then. */
+  onWait?: (() => void) | undefined
 }
 
 /**
@@ -31,14 +38,37 @@ export async function installSpeakerModel(
   folder: string,
   addition: ModelInstallation,
 ): Promise<InstalledSpeakerModel> {
-  const { kind, source, name, signal } = addition
+  const { source } = addition
   const sourceStat = await stat(source).catch(() => undefined)
   if (!sourceStat?.isFile()) {
     const problem = sourceStat ? 'it is not a file' : 'the file does not exist'
     throw new Error(`Cannot add ${source}: ${problem}`)
   }
+  await access(source, constants.R_OK).catch((cause) => {
+    throw new Error(`Cannot add ${source}: the file is not readable`, { cause })
+  })
+  await makeFolder(speakerModelsFolder(folder))
+  return changeModels(folder, addition, () => replaceModel(folder, addition))
+}
+
+/** Runs a change of the added models, one at a time: the kinds are tested together. */
+async function changeModels<T>(
+  folder: string,
+  { signal, onWait }: LockOptions,
+  change: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await withModelLock(folder, { id: 'added', signal, onWait }, change)
+  } catch (error) {
+    throw isWriteRefusal(error) ? refusedFolder(speakerModelsFolder(folder), error) : error
+  }
+}
+
+async function replaceModel(
+  folder: string,
+  { kind, source, name, signal }: ModelInstallation,
+): Promise<InstalledSpeakerModel> {
   const added = speakerModelsFolder(folder)
-  await makeFolder(added)
   await removeLeftovers(added)
   const copy = join(added, `.adding-${process.pid}`)
   try {
@@ -63,23 +93,26 @@ export async function installSpeakerModel(
 }
 
 /** Removes the model of a kind, its record first; returns whether there was one. */
-export async function removeSpeakerModel(folder: string, kind: SpeakerModelKind): Promise<boolean> {
-  const added = speakerModelsFolder(folder)
+export async function removeSpeakerModel(
+  folder: string,
+  kind: SpeakerModelKind,
+  options: LockOptions,
+): Promise<boolean> {
   const record = speakerModelRecordFile(folder, kind)
-  const recordStat = await stat(record).catch(() => undefined)
-  if (!recordStat) return false
-  await rm(record)
-  await syncPath(added)
-  for (const name of await readdir(added)) {
-    if (name.startsWith(`${kind}-`) && name.endsWith('.onnx')) await rm(join(added, name))
-  }
-  return true
+  if (!existsSync(record)) return false
+  return changeModels(folder, options, async () => {
+    if (!existsSync(record)) return false
+    const added = speakerModelsFolder(folder)
+    await rm(record)
+    await syncPath(added)
+    for (const name of await readdir(added)) {
+      if (name.startsWith(`${kind}-`) && name.endsWith('.onnx')) await rm(join(added, name))
+    }
+    return true
+  })
 }
 
-/**
- * Returns the path of the installed model of a kind. Only this file is removed: a command that
- * installs another model at the same time has its own file beside it.
- */
+/** Returns the path of the installed model of a kind, which a new one replaces. */
 function findEarlier(folder: string, kind: SpeakerModelKind): string | undefined {
   try {
     return readSpeakerModel(folder, kind)?.path

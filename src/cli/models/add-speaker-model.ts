@@ -23,7 +23,10 @@ export async function add(args: string[], { env, stderr, signal }: Terminal): Pr
   }
   const name = readLabel(values.name ?? basename(source), { name: 'name' })
   const { folder } = readSettings(readConfig, env).models
-  const { bytes } = await installSpeakerModel(folder, { kind, source, name, signal })
+  const onWait = () => {
+    stderr.write('Waiting for another process that adds or removes a model for diarization\n')
+  }
+  const { bytes } = await installSpeakerModel(folder, { kind, source, name, signal, onWait })
   stderr.write(`${name} is the ${kind} model now, ${inMegabytes(bytes)}.\n`)
   if (kind === 'speaker-segmentation' && !readSpeakerModel(folder, 'speaker-embedding')) {
     stderr.write('It is used once there is a speaker-embedding model too.\n')

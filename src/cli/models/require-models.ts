@@ -1,7 +1,7 @@
 import { findDamage, isInstallCurrent } from '../../asr/model-files/bundled-record.ts'
 import type { Config } from '../../config/config.ts'
 import { isPackage, REINSTALL_MODELS } from '../../config/installation.ts'
-import { makeFolder, refusedFolder } from '../../models/files/make-folder.ts'
+import { isWriteRefusal, makeFolder, refusedFolder } from '../../models/files/make-folder.ts'
 import { withModelLock } from '../../models/install/lock.ts'
 
 type ReportOptions = {
@@ -52,8 +52,8 @@ export async function installBundledModels(
 
 /** Adds a remedy to the error of an installation, if there is one. */
 export function explainMissingModels(error: unknown, folder: string): unknown {
-  const { message, code } = error as NodeJS.ErrnoException
-  if (/^E(?:ACCES|PERM|ROFS)$/.test(code ?? '')) return refusedFolder(folder, error as Error)
+  if (isWriteRefusal(error)) return refusedFolder(folder, error)
+  const { message } = error as Error
   if (!message.startsWith('Cannot fetch')) return error
   const copy = `without a network, copy ${folder} from a machine that has it`
   return new Error(`${message}; ${copy}`, { cause: error })
