@@ -84,6 +84,7 @@ test('steno deliveries list combines its filters and pages', async () => {
   assert.deepEqual(await eventsOf(), ['transcription.success', 'transcription.created'])
   assert.deepEqual(await eventsOf('--status', 'pending,delivered'), [])
   assert.deepEqual(await eventsOf('--event', EVENTS[0]), [EVENTS[0]])
+  assert.deepEqual(await eventsOf('--event', 'live.transcript,webhook.test'), [])
   assert.deepEqual(await eventsOf('--event', EVENTS.join(), '--status', 'failed'), [
     ...EVENTS.toReversed(),
   ])

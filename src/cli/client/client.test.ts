@@ -106,11 +106,37 @@ test('client does not retry other requests after a broken connection', async (t)
 })
 
 test('client asks whether the address is right if another service responds', async (t) => {
-  for (const status of [200, 404]) {
+  const question = /is the address that of a Steno server\?$/
+  for (const [status, body] of [
+    [200, '<html>'],
+    [404, '<html>'],
+    [200, ''],
+    [200, 'null'],
+    [200, '{}'],
+    [200, '"ok"'],
+  ] as const) {
     const client = await clientOf((_, response) => {
-      response.writeHead(status).end('<html>')
+      response.writeHead(status).end(body)
     }, t)
-    await assert.rejects(client.find('7'), /is the address that of a Steno server\?$/)
+    const page = { offset: 0, limit: 1 }
+    const requests = [
+      () => client.find('7'),
+      () => client.list(page),
+      () => client.create({}),
+      () => client.search({ q: 'a', ...page }),
+      () => client.transcriptEdits('7'),
+      () => client.usage({}),
+      () => client.wait('7', () => {}),
+      () => client.upload({ filename: 'a', open: async () => Readable.from(['a']) }),
+      () => client.createLive({}),
+      () => client.findLive('7'),
+      () => client.listDeliveries(page),
+      () => client.findDelivery('7'),
+      () => client.resendDelivery('7'),
+      () => client.resendFailed({ since: '2026-01-01' }),
+      () => client.testWebhook('7'),
+    ]
+    for (const request of requests) await assert.rejects(request, question, String(request))
   }
 })
 
@@ -185,7 +211,9 @@ test('client polls again at once after a late response', async (t) => {
 })
 
 test('isRunning is true for a healthy server and false if none is listening', async (t) => {
-  const healthy = await clientOf((_request, response) => void response.end('{}'), t)
+  const healthy = await clientOf((_request, response) => {
+    response.end('{"items":[]}')
+  }, t)
   const gone = createClient(
     { url: 'http://127.0.0.1:1', key: undefined, header: 'x-key' },
     t.signal,

@@ -108,12 +108,12 @@ function serverRequests({ json, once }: Transport) {
     async isRunning(): Promise<boolean> {
       const health = await once('/health', {}).catch(() => undefined)
       if (!health?.ok) return false
-      await json('/v2/pre-recorded?limit=1')
+      await json<ApiPreRecordedJobList>('/v2/pre-recorded?limit=1', {}, { field: 'items' })
       return true
     },
     capabilities: () => json<ServerCapabilities>('/v2/capabilities'),
     usage: (query: Record<string, string>) => {
-      return json<ApiUsageReport>(`/v2/usage?${toParams(query)}`)
+      return json<ApiUsageReport>(`/v2/usage?${toParams(query)}`, {}, { field: 'by' })
     },
   }
 }
@@ -132,17 +132,19 @@ function jobRequests(transport: Transport, signal: AbortSignal) {
         body: ReadableStream.from(writeForm({ filename, body: await open() }, boundary)),
         duplex: 'half',
       }))
-      const { audio_url } = await readResponseJson<{ audio_url: string }>(response)
+      const { audio_url } = await readResponseJson<{ audio_url: string }>(response, 'audio_url')
       return audio_url
     },
     /** Creates a job and resolves to its id. */
     async create(params: Record<string, unknown>): Promise<string> {
-      const { id } = await json<{ id: string }>('/v2/pre-recorded', jsonPost(params))
+      const { id } = await json<{ id: string }>('/v2/pre-recorded', jsonPost(params), {
+        field: 'id',
+      })
       return id
     },
     list: (query: JobListOptions) =>
-      json<ApiPreRecordedJobList>(`/v2/pre-recorded?${toParams(query)}`),
-    find: (id: string) => json<ApiPreRecordedJob>(jobUrl(id)),
+      json<ApiPreRecordedJobList>(`/v2/pre-recorded?${toParams(query)}`, {}, { field: 'items' }),
+    find: (id: string) => json<ApiPreRecordedJob>(jobUrl(id), {}, { field: 'id' }),
     /** Cancels a job that waits or runs. */
     async cancel(id: string): Promise<void> {
       await json(`${jobUrl(id)}/cancel`, { method: 'POST' })
@@ -167,14 +169,16 @@ function jobRequests(transport: Transport, signal: AbortSignal) {
 
 function resultRequests({ json, request }: Transport) {
   return {
-    search: (query: SearchParams) => json<ApiSearchHits>(`/v2/search?${toParams(query)}`),
+    search: (query: SearchParams) =>
+      json<ApiSearchHits>(`/v2/search?${toParams(query)}`, {}, { field: 'items' }),
     /** Returns the transcript of a job as a file in a format. */
     async transcript(id: string, format: string, { edited }: { edited: boolean }): Promise<Buffer> {
       const path = `${jobUrl(id)}/transcript?${toParams({ format, edited })}`
       return readResponseBytes(await request(path, async () => ({})))
     },
     /** Returns the corrections of a job's transcript. */
-    transcriptEdits: (id: string) => json<ApiTranscriptEdits>(`${jobUrl(id)}/transcript/edits`),
+    transcriptEdits: (id: string) =>
+      json<ApiTranscriptEdits>(`${jobUrl(id)}/transcript/edits`, {}, { field: 'versions' }),
     /** Retries a failed add-on of a job, and resolves to its new response. */
     retryAddOn: (id: string, name: string) => {
       const path = `${jobUrl(id)}/addons/${pathPart(name)}/retry`
@@ -187,29 +191,30 @@ function liveRequests({ json }: Transport) {
   return {
     /** Creates a live session; its `url` is the address of its socket. */
     createLive: (params: Record<string, unknown>) => {
-      return json<ApiCreatedSession>('/v2/live', jsonPost(params))
+      return json<ApiCreatedSession>('/v2/live', jsonPost(params), { field: 'id' })
     },
     findLive: (id: string) =>
-      json<ApiLiveJob>(`/v2/live/${pathPart(id)}`, {}, { retriesUnreachable: true }),
+      json<ApiLiveJob>(`/v2/live/${pathPart(id)}`, {}, { retriesUnreachable: true, field: 'id' }),
   }
 }
 
 function deliveryRequests({ json }: Transport) {
   return {
     listDeliveries: (query: DeliveryListOptions) => {
-      return json<ApiDeliveryList>(`/v2/deliveries?${toParams(query)}`)
+      return json<ApiDeliveryList>(`/v2/deliveries?${toParams(query)}`, {}, { field: 'items' })
     },
-    findDelivery: (id: string) => json<ApiDelivery>(`/v2/deliveries/${pathPart(id)}`),
+    findDelivery: (id: string) =>
+      json<ApiDelivery>(`/v2/deliveries/${pathPart(id)}`, {}, { field: 'id' }),
     resendDelivery: (id: string) => {
       const path = `/v2/deliveries/${pathPart(id)}/resend`
-      return json<ApiDelivery>(path, { method: 'POST' })
+      return json<ApiDelivery>(path, { method: 'POST' }, { field: 'id' })
     },
     resendFailed: (query: ResendQuery) => {
-      return json<{ resent: number }>('/v2/deliveries/resend', jsonPost(query))
+      return json<{ resent: number }>('/v2/deliveries/resend', jsonPost(query), { field: 'resent' })
     },
     testWebhook: (id: string) => {
       const path = `/v2/endpoints/${pathPart(id)}/test`
-      return json<ApiWebhookTest>(path, { method: 'POST' })
+      return json<ApiWebhookTest>(path, { method: 'POST' }, { field: 'delivery_id' })
     },
   }
 }
@@ -246,7 +251,11 @@ async function waitForJob(
   for (;;) {
     const requestedAt = performance.now()
     const path = `${url}/progress?${toParams({ wait: timeout() })}`
-    const progress = await json<ApiJobProgress>(path, {}, { retriesUnreachable: true })
+    const progress = await json<ApiJobProgress>(
+      path,
+      {},
+      { retriesUnreachable: true, field: 'status' },
+    )
     if (progress.status === 'done' || progress.status === 'error') break
     onProgress(progress)
     const now = performance.now()
@@ -254,7 +263,7 @@ async function waitForJob(
     const pause = Math.min(POLL.max, Math.max(POLL.min, seconds)) - (now - requestedAt) / 1000
     if (pause > 0) await sleep(pause * 1000, undefined, { signal })
   }
-  return json<ApiPreRecordedJob>(url, {}, { retriesUnreachable: true })
+  return json<ApiPreRecordedJob>(url, {}, { retriesUnreachable: true, field: 'id' })
 }
 
 function toParams(query: Record<string, string | number | boolean>): URLSearchParams {

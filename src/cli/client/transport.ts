@@ -30,6 +30,9 @@ const NOT_STENO_HINT = 'is the address that of a Steno server?'
 type Init = RequestInit & { duplex?: 'half' }
 type RetryOptions = { retriesUnreachable?: boolean }
 
+/** `field` is a field that every answer of a Steno server to this request has. */
+type JsonOptions<T> = RetryOptions & { field?: keyof T & string }
+
 /** Sends requests to one server. */
 export type Transport = ReturnType<typeof createTransport>
 
@@ -72,8 +75,8 @@ export function createTransport({ url, key, header }: Server, signal: AbortSigna
     return once(path, await init())
   }
 
-  async function json<T>(path: string, init: Init = {}, options?: RetryOptions): Promise<T> {
-    return readResponseJson<T>(await request(path, async () => init, options))
+  async function json<T>(path: string, init: Init = {}, options?: JsonOptions<T>): Promise<T> {
+    return readResponseJson<T>(await request(path, async () => init, options), options?.field)
   }
 
   return { json, request, once }
@@ -94,14 +97,23 @@ export async function readResponseBytes(response: Response): Promise<Buffer> {
   return Buffer.from(await response.arrayBuffer())
 }
 
-/** Reads the JSON of a response; throws a `RequestError` with the server's message if it failed. */
-export async function readResponseJson<T>(response: Response): Promise<T> {
+/**
+ * Reads the JSON of a response; throws a `RequestError` with the server's message if it failed, and
+ * one that doubts the address if it lacks `field`, as the answers of other servers do.
+ */
+export async function readResponseJson<T>(
+  response: Response,
+  field?: keyof T & string,
+): Promise<T> {
   const text = await readResponseText(response)
+  let body: T
   try {
-    return (text === '' ? undefined : JSON.parse(text)) as T
+    body = text === '' ? undefined : JSON.parse(text)
   } catch {
     throw new RequestError(`${response.url} returned no JSON: ${NOT_STENO_HINT}`)
   }
+  if (field === undefined || body?.[field] !== undefined) return body
+  throw new RequestError(`${response.url} returned no ${field}: ${NOT_STENO_HINT}`)
 }
 
 /**

@@ -1,11 +1,11 @@
 import type { ApiAddOnAnswer, ApiPreRecordedJob } from '../client/api-types.ts'
-import { createClient } from '../client/client.ts'
+import { type Client, createClient } from '../client/client.ts'
 import { readServer, serverHelp, serverOptions } from '../client/server-url.ts'
 import type { RequestError } from '../client/transport.ts'
 import { parseArguments, parseNumberOption, readChoice, UsageError } from '../terminal/arguments.ts'
 import { formatSeconds } from '../terminal/progress-display.ts'
 import { sanitize, sanitizeJson, sanitizeLines } from '../terminal/sanitize.ts'
-import type { Command } from '../terminal/terminal.ts'
+import type { Command, Terminal } from '../terminal/terminal.ts'
 import { refuseTerminal } from '../transcribe/formats.ts'
 import { formatVersion } from './transcript-versions.ts'
 
@@ -48,21 +48,10 @@ export const jobsCommand: Command = {
       ...serverOptions,
     })
     const [verb = 'list', ...ids] = positionals
+    refuseOtherOptions(verb, values)
     const client = createClient(readServer(values, terminal), terminal.signal)
     const { stdout } = terminal
-    if (verb === 'list' && ids.length === 0) {
-      const limit = parseNumberOption(values.limit, { name: 'limit', fallback: 20, min: 1 })
-      const offset = parseNumberOption(values.offset, { name: 'offset', fallback: 0, min: 0 })
-      const filters = readFilters(values)
-      const { items, next } = await client.list({ ...filters, offset, limit })
-      stdout.write(items.map(formatJob).join(''))
-      if (next !== null) {
-        terminal.stderr.write(
-          `More results: repeat the command with --offset ${offset + items.length}\n`,
-        )
-      }
-      return 0
-    }
+    if (verb === 'list' && ids.length === 0) return list(values, { client, terminal })
     if (verb === 'show' && ids.length === 1 && values.format !== undefined) {
       const choices = ['txt', 'srt', 'vtt', 'json', 'csv', 'docx'] as const
       const format = readChoice(values.format, { name: 'format', choices })
@@ -72,7 +61,7 @@ export const jobsCommand: Command = {
       return 0
     }
     if (values.edited || values['no-edited']) {
-      throw new UsageError('--edited and --no-edited need show ID --format FORMAT')
+      throw new UsageError('--edited and --no-edited need --format FORMAT')
     }
     if (verb === 'edits' && ids.length === 1) {
       const { versions } = await client.transcriptEdits(ids[0]!)
@@ -101,11 +90,57 @@ export const jobsCommand: Command = {
       }
       return failed > 0 ? 1 : 0
     }
-    if (ids.length === 0 && ['show', 'edits', 'retry', 'delete', 'cancel'].includes(verb ?? '')) {
-      throw new UsageError(`${verb} takes the ID of a job`)
+    if (Object.hasOwn(VERB_ARGUMENTS, verb)) {
+      throw new UsageError(`${verb} takes ${VERB_ARGUMENTS[verb]}`)
     }
     throw new UsageError(`unknown subcommand '${positionals.join(' ')}'`)
   },
+}
+
+type ListOptions = Filters & { limit?: string | undefined; offset?: string | undefined }
+
+async function list(
+  values: ListOptions,
+  { client, terminal }: { client: Client; terminal: Terminal },
+): Promise<number> {
+  const limit = parseNumberOption(values.limit, { name: 'limit', fallback: 20, min: 1 })
+  const offset = parseNumberOption(values.offset, { name: 'offset', fallback: 0, min: 0 })
+  const { items, next } = await client.list({ ...readFilters(values), offset, limit })
+  terminal.stdout.write(items.map(formatJob).join(''))
+  if (next !== null) {
+    terminal.stderr.write(
+      `More results: repeat the command with --offset ${offset + items.length}\n`,
+    )
+  }
+  return 0
+}
+
+/** The arguments of subcommands. */
+const VERB_ARGUMENTS: Readonly<Record<string, string>> = {
+  list: 'options only',
+  show: 'the ID of a job',
+  edits: 'the ID of a job',
+  retry: 'the ID of a job and the name of an ADDON',
+  delete: 'the IDs of jobs',
+  cancel: 'the IDs of jobs',
+}
+
+/** The options of subcommands, besides those of the server. */
+const VERB_OPTIONS: Readonly<Record<string, readonly string[]>> = {
+  list: ['status', 'metadata', 'limit', 'offset'],
+  show: ['format', 'edited', 'no-edited'],
+  edits: [],
+  retry: [],
+  delete: [],
+  cancel: [],
+}
+
+/** Throws a `UsageError` for an option that has no effect on a known subcommand. */
+function refuseOtherOptions(verb: string, values: Readonly<Record<string, unknown>>): void {
+  const allowed = Object.hasOwn(VERB_OPTIONS, verb) ? VERB_OPTIONS[verb]! : Object.keys(values)
+  const names = [...allowed, ...Object.keys(serverOptions)]
+  const wrong = Object.keys(values).find((name) => !names.includes(name))
+  if (wrong !== undefined) throw new UsageError(`${verb} takes no --${wrong}`)
 }
 
 /**

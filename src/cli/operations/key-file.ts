@@ -13,6 +13,7 @@ export const keyFileHelp = `  --key-file FILE  encrypts the backup, or opens an 
 export async function readKeyFile(path: string | undefined): Promise<Uint8Array | undefined> {
   if (path === undefined) return undefined
   return readFile(path).catch((error: NodeJS.ErrnoException) => {
-    throw new UsageError(`cannot read the key ${path}: ${error.code ?? error.message}`)
+    const reason = error.code === 'ENOENT' ? 'the file does not exist' : error.message
+    throw new UsageError(`Cannot read the key ${path}: ${reason}`, { cause: error })
   })
 }

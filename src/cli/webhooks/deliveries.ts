@@ -118,6 +118,14 @@ type DeliveryOptions = Partial<
 >
 
 const STATES = ['pending', 'delivered', 'failed']
+const EVENTS = [
+  'transcription.created',
+  'transcription.success',
+  'transcription.error',
+  'webhook.test',
+]
+/** Callbacks of live sessions name the type of the message, such as `live.transcript`. */
+const LIVE_EVENT = /^live\.[a-z_]+$/
 
 function toListOptions({
   job,
@@ -130,6 +138,12 @@ function toListOptions({
   const wrong = status?.split(',').find((state) => !STATES.includes(state))
   if (wrong !== undefined) {
     throw new UsageError(`--status must be some of: ${STATES.join(', ')}; not '${wrong}'`)
+  }
+  const unknown = event?.split(',').find((part) => !EVENTS.includes(part) && !LIVE_EVENT.test(part))
+  if (unknown !== undefined) {
+    throw new UsageError(
+      `--event must be some of: ${EVENTS.join(', ')}, or live. and the type of a message; not '${unknown}'`,
+    )
   }
   return {
     offset: parseNumberOption(offset, { name: 'offset', fallback: 0, min: 0 }),
