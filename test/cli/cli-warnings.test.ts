@@ -34,3 +34,9 @@ test('live prints the warnings of a session', async () => {
   assert.ok(stderr.includes(`speech.wav: ${UNSURE}`), stderr)
   assert.equal(code, 0)
 })
+
+test('live exits with code 1 if an add-on failed', async () => {
+  const { code, stderr } = await runHere(['live', SPEECH, '--fast', '--ask', 'Who?'], env)
+  assert.match(stderr, /speech\.wav: audio_to_llm.*STENO_LLM_URL/)
+  assert.equal(code, 1)
+})

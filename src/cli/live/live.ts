@@ -39,7 +39,7 @@ the end. Ctrl-C ends the recording and waits for its last words; a second Ctrl-C
   -o, --output     write the result to this file
 ${serverHelp}
 Final text goes to stdout; a terminal also shows times, and below it the text that may still change.
-At the end, latencies go to stderr. The exit code is 130 if a file was interrupted.
+At the end, latencies go to stderr. The exit code is 1 if an add-on failed, 130 if a file was interrupted.
 
   steno live --mic
   steno live talk.mp3
@@ -122,20 +122,21 @@ async function streamAudio({
   })
   const problem = problemOf(end)
   if (problem) screen.printLine(`${sanitize(name)}: ${problem}`)
-  const isWritten =
+  const isComplete =
     result !== undefined && (await writeResult(result, { options, screen, terminal }))
   const isRealTime = options.source.kind !== 'file' || !options.source.isFast
   terminal.stderr.write(
     summary(watch.latencies, { seconds: sent / bytesPerSecond(audio.format), isRealTime }),
   )
-  if (problem || !isWritten) return 1
+  if (problem || !isComplete) return 1
   // Ctrl-C is the normal end of a microphone or stream; an interrupted file is incomplete.
   return terminal.signal.aborted && options.source.kind === 'file' ? 130 : 0
 }
 
 /**
  * Writes the result to its destination, or to stdout if its file cannot be written; returns whether
- * it has arrived there. Final text is already on stdout, so only the add-ons follow there.
+ * it has arrived there and has no failed add-on. Final text is already on stdout, so only the
+ * add-ons follow there.
  */
 async function writeResult(
   result: ApiLiveResult,
@@ -167,11 +168,12 @@ async function writeResult(
   }
   const leftOut = describeLeftOut(result, { format, isTranslated: false })
   if (leftOut !== undefined) screen.printLine(`${sanitize(name)}: ${leftOut}`)
-  for (const failure of describeFailures(result)) screen.printLine(`${sanitize(name)}: ${failure}`)
+  const failures = describeFailures(result)
+  for (const failure of failures) screen.printLine(`${sanitize(name)}: ${failure}`)
   for (const warning of result.metadata.warnings ?? []) {
     screen.printLine(`${sanitize(name)}: warning: ${warning}`)
   }
-  return isWritten
+  return isWritten && failures.length === 0
 }
 
 function paramsOf(options: LiveOptions, format: LiveFormat): Record<string, unknown> {

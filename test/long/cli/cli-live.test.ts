@@ -70,7 +70,7 @@ test('steno live streams a file in real time, prints finals and reports latencie
 test('summary and answers follow the text, and missing models are reported', async () => {
   const asked = ['--summary', 'concise', '--ask', 'Who speaks?']
   const { code, stdout, stderr } = await live([SPEECH, '--fast', ...asked])
-  assert.equal(code, 0)
+  assert.equal(code, 1)
   assert.match(stdout, /^hello world\nhello world\n\nSummary:\nhello world/)
   assert.match(stderr, /audio_to_llm.*STENO_LLM_URL/)
 })
