@@ -30,7 +30,7 @@ export async function removeModel(
     return wasInstalled ? 'removed' : 'not-installed'
   }
   if (bundledModelList.some(({ id }) => id === name)) return 'bundled'
-  const kind = speakerModelKinds.find((kind) => kind === name) ?? findByName(folder, name)
+  const kind = speakerModelKinds.find((kind) => kind === name) ?? findKindByName(folder, name)
   if (kind === undefined) return 'unknown'
   return (await removeSpeakerModel(folder, kind, { signal, onWait })) ? kind : 'unknown'
 }
@@ -44,7 +44,8 @@ function isOfStore(folder: string, name: string): boolean {
   return /^[\w-][\w.-]*$/.test(name) && existsSync(join(storeFolder(folder), name))
 }
 
-function findByName(folder: string, name: string): SpeakerModelKind | undefined {
+/** Returns the kind of the added speaker model that has a name. */
+export function findKindByName(folder: string, name: string): SpeakerModelKind | undefined {
   return speakerModelKinds.find((kind) => {
     try {
       return readSpeakerModel(folder, kind)?.name === name

@@ -48,8 +48,11 @@ export async function importFolder(args: string[], terminal: Terminal): Promise<
   const { values, positionals } = parseArguments(args, options)
   const [source, ...names] = positionals
   if (source === undefined) throw new UsageError('import takes a FOLDER')
-  const isFolder = (await stat(source).catch(() => undefined))?.isDirectory()
-  if (!isFolder) throw new UsageError(`Cannot import ${source}: the folder does not exist`)
+  const sourceStat = await stat(source).catch(() => undefined)
+  if (!sourceStat?.isDirectory()) {
+    const problem = sourceStat ? 'it is not a folder' : 'the folder does not exist'
+    throw new UsageError(`Cannot import ${source}: ${problem}`)
+  }
   if (values.as !== undefined) {
     if (names.length > 0) throw new UsageError('--as takes one FOLDER and no names')
     return importCheckpoint(source, { id: values.as, languages: values.languages }, terminal)

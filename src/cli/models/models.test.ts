@@ -8,6 +8,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs'
@@ -204,6 +205,19 @@ test('a folder without a valid model is not imported', async () => {
   assert.equal(broken.code, 1)
   assert.match(broken.stderr, /^steno models: .*model\.bin/m)
   assert.deepEqual(readStoredModels(folder), [])
+  rmSync(join(other, 'model.bin'))
+  symlinkSync('/nowhere', join(other, 'model.bin'))
+  symlinkSync('/nowhere', join(other, 'README.md'))
+  const dangling = await models('import', other, '--as', 'ours', '--languages', 'de')
+  assert.match(
+    dangling.stderr,
+    /^steno models: Cannot import \S+model\.bin: it is a link to a file th/,
+  )
+  const file = await models('import', join(other, 'model.json'))
+  assert.match(file.stderr, /^steno models: Cannot import \S+: the folder does not exist/)
+  writeFileSync(join(other, 'model.json'), '{}')
+  const noFolder = await models('import', join(other, 'model.json'))
+  assert.match(noFolder.stderr, /^steno models: Cannot import \S+: it is not a folder/)
   const taken = await models('import', other, '--as', 'whisper-base', '--languages', 'de')
   assert.match(taken.stderr, /the catalog has a model of this name/)
 })
@@ -226,6 +240,26 @@ test('a speaker model is added, listed, reported as damaged, and removed by name
     const { code, stderr } = await models('remove', name)
     assert.deepEqual([code, /Cannot remove '\S+': no such model was added/.test(stderr)], [1, true])
   }
+})
+
+test('a speaker model with the name of another model is removed by its kind', async () => {
+  writeMeanSquareModel(source)
+  for (const name of ['whisper-tiny', 'silero-vad']) {
+    await models('add', 'speaker-embedding', source, '--name', name)
+    const { code, stderr } = await models('remove', name)
+    const hint = /; the speaker-embedding model has this name, too: 'steno models remove speaker-e/
+    assert.match(stderr, hint)
+    assert.equal(code, 1)
+  }
+  const store = join(storeFolder(folder), 'whisper-tiny')
+  mkdirSync(store)
+  await models('add', 'speaker-embedding', source, '--name', 'whisper-tiny')
+  const both = await models('remove', 'whisper-tiny')
+  assert.match(
+    both.stderr,
+    /^whisper-tiny is removed\.\nStill there: the speaker-embedding model has/,
+  )
+  assert.equal((await models('remove', 'speaker-embedding')).code, 0)
 })
 
 test('a segmentation model needs an embedding model, and removal keeps the other', async () => {

@@ -1,4 +1,4 @@
-import { removeModel } from '../../app/models/remove-model.ts'
+import { findKindByName, removeModel } from '../../app/models/remove-model.ts'
 import { readConfig } from '../../config/config.ts'
 import { parseArguments, readSettings, UsageError } from '../terminal/arguments.ts'
 import type { Terminal } from '../terminal/terminal.ts'
@@ -19,9 +19,15 @@ export async function remove(args: string[], { env, stderr, signal }: Terminal):
     stderr.write(`Waiting for another process that installs or removes ${name}\n`)
   }
   const outcome = await removeModel(folder, { name, signal, onWait })
-  if (outcome === 'removed') stderr.write(`${name} is removed.\n`)
-  else if (outcome in reasons) {
-    throw new Error(`Cannot remove '${name}': ${reasons[outcome as keyof typeof reasons]}`)
+  const namesake = findKindByName(folder, name)
+  const hint =
+    namesake && `the ${namesake} model has this name, too: 'steno models remove ${namesake}'`
+  if (outcome === 'removed') {
+    stderr.write(`${name} is removed.\n`)
+    if (hint) stderr.write(`Still there: ${hint}\n`)
+  } else if (outcome in reasons) {
+    const reason = reasons[outcome as keyof typeof reasons]
+    throw new Error(`Cannot remove '${name}': ${[reason, hint].filter(Boolean).join('; ')}`)
   } else {
     stderr.write(`The ${outcome} model is removed; restart running servers to stop using it.\n`)
   }

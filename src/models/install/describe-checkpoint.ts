@@ -50,9 +50,15 @@ export async function describeCheckpoint(
   const foundFiles = new Map<string, string>()
   for (const name of (await readdir(folder)).sort()) {
     const path = join(folder, name)
-    const file = await stat(path)
     const isPart = form.files ? form.files.includes(name) : CHECKPOINT_FILE.test(name)
-    if (!file.isFile() || !isPart) continue
+    if (!isPart) continue
+    const file = await stat(path).catch((cause: NodeJS.ErrnoException) => {
+      if (cause.code !== 'ENOENT') throw cause
+      throw new Error(`Cannot import ${path}: it is a link to a file that does not exist`, {
+        cause,
+      })
+    })
+    if (!file.isFile()) continue
     const sha256 = await hashFile(path, signal)
     files.push({ url: '', bytes: file.size, sha256, path: name })
     foundFiles.set(sha256, path)
