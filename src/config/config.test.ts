@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { homedir } from 'node:os'
+import { syncBuiltinESMExports } from 'node:module'
+import os, { homedir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
 import { readClientConfig, readConfig, unknownSettings } from './config.ts'
@@ -311,6 +312,22 @@ test('client commands default to the address of the local server', () => {
 test('a misspelled setting is detected, and other variables are ignored', () => {
   const env = { STENO_PROT: '1', STENO_PORT: '1', STENO_URL: 'http://x', PATH: '/bin' }
   assert.deepEqual(unknownSettings(env), ['STENO_PROT'])
+})
+
+test('models of a user without a home need a folder, as others could write to a shared one', (t) => {
+  const home = t.mock.method(os, 'homedir', () => {
+    throw new Error('ENOENT: no such file or directory, uv_os_homedir')
+  })
+  syncBuiltinESMExports()
+  t.after(() => {
+    home.mock.restore()
+    syncBuiltinESMExports()
+  })
+  assert.throws(
+    () => userCacheFolder({}, 'linux'),
+    /this user has no home; set STENO_MODELS_DIR, or/,
+  )
+  assert.equal(userCacheFolder({ XDG_CACHE_HOME: '/caches' }, 'linux'), '/caches')
 })
 
 test('models of an installed package are in the cache folder of the platform', () => {

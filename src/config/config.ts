@@ -322,7 +322,7 @@ function readModels(
   problems: string[],
 ): Config['models'] {
   return {
-    folder: resolve(read.text('MODELS_DIR', defaultModelsFolder(env))),
+    folder: resolve(read.text('MODELS_DIR', '') || defaultModelsFolder(env)),
     inResults: read.boolean('RESULT_MODEL', false),
     memory: read.integer('MODEL_MEMORY', MODEL_MEMORY, { min: 1 }),
     autoPull: read.boolean('MODELS_AUTO_PULL', false),

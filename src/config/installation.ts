@@ -1,4 +1,4 @@
-import { homedir, tmpdir } from 'node:os'
+import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -45,13 +45,17 @@ export function userCacheFolder(
 }
 
 /**
- * Returns the home folder, or the temporary folder, since a user of a container may have no home.
+ * Returns the home folder. Without one, as with a user that the system does not know, there is no
+ * folder in which others cannot place models: the temporary folder belongs to everybody.
  */
 function homeFolder(): string {
   try {
     return homedir()
-  } catch {
-    return tmpdir()
+  } catch (cause) {
+    const remedy = 'set STENO_MODELS_DIR, or HOME, to a folder of yours'
+    throw new Error(`Cannot find a folder for the models: this user has no home; ${remedy}`, {
+      cause,
+    })
   }
 }
 
