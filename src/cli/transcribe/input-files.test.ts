@@ -5,7 +5,13 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import test from 'node:test'
-import { countBytes, expandFolders, openRecording, readRecording } from './input-files.ts'
+import {
+  countBytes,
+  expandFolders,
+  openRecording,
+  type Recording,
+  readRecording,
+} from './input-files.ts'
 
 test('an argument may be a file, a URL or standard input', () => {
   assert.deepEqual(readRecording('x/a.mp3'), { kind: 'file', name: 'a.mp3', path: 'x/a.mp3' })
@@ -65,4 +71,20 @@ test('a folder expands to the recordings in it', async (t) => {
     () => expandFolders([join(folder, 'c.wav')]),
     /Cannot find a recording in the folder/,
   )
+})
+
+test('a file is found whose name is not UTF-8, unless two look the same', {
+  skip: process.platform !== 'linux' && 'other systems refuse such names',
+}, async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'steno-test-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const write = (name: string) => writeFile(Buffer.from(join(folder, name), 'latin1'), name)
+  await write('caf\xe9.wav')
+  const [path] = expandFolders([folder]) as [string]
+  const open = () =>
+    openRecording(readRecording(path) as Recording & { kind: 'file' }, new Readable())
+  const { body, size } = await open()
+  assert.deepEqual([await text(body), size], ['caf\xe9.wav', 9])
+  await write('caf\xe8.wav')
+  await assert.rejects(open(), /^Error: Cannot open .*caf\ufffd\.wav: its name is not UTF-8, and/)
 })

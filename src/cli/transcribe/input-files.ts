@@ -1,6 +1,6 @@
-import { createReadStream, readdirSync, statSync } from 'node:fs'
+import { createReadStream, existsSync, readdirSync, statSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { isMediaName } from '../../audio/containers/media-names.ts'
 import { decodePart } from '../../net/decode-part.ts'
@@ -64,9 +64,8 @@ export async function openRecording(
     if (stdin.readableDidRead) throw new Error('Cannot send standard input again')
     return { body: stdin, size: undefined }
   }
-  const { path } = recording
-  const size = await sizeOf(path)
-  return { body: createReadStream(path), size }
+  const size = await sizeOf(recording.path)
+  return { body: createReadStream(findPath(recording.path)), size }
 }
 
 /**
@@ -91,12 +90,29 @@ export function recordingBytes(recording: Recording): number {
 }
 
 async function sizeOf(path: string): Promise<number> {
-  const stats = await stat(path).catch((cause: NodeJS.ErrnoException) => {
+  const stats = await stat(findPath(path)).catch((cause: NodeJS.ErrnoException) => {
     const reason = cause.code === 'ENOENT' ? 'the file does not exist' : sanitize(cause.message)
     throw new Error(`Cannot open ${sanitize(path)}: ${reason}`, { cause })
   })
   if (stats.isDirectory()) throw new Error(`Cannot open ${sanitize(path)}: it is a folder`)
   return stats.size
+}
+
+/**
+ * Returns the path by which a file can be opened. Node decodes arguments and names as UTF-8, and
+ * other bytes become U+FFFD: the file is the one in its folder whose name becomes the same. Throws
+ * an error if there are several.
+ */
+function findPath(path: string): string | Buffer {
+  if (!path.includes('\ufffd') || existsSync(path)) return path
+  const folder = dirname(path)
+  if (!existsSync(folder)) return path
+  const names = readdirSync(folder, { encoding: 'buffer' })
+  const [name, other] = names.filter((name) => String(name) === basename(path))
+  if (name === undefined) return path
+  if (other === undefined) return Buffer.concat([Buffer.from(join(folder, '/')), name])
+  const problem = 'its name is not UTF-8, and neither is that of another file that looks the same'
+  throw new Error(`Cannot open ${sanitize(path)}: ${problem}; rename one of them`)
 }
 
 /** Yields the bytes and reports the fraction that was read; null if the size is unknown. */
