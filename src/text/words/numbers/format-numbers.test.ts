@@ -100,6 +100,47 @@ test('style digits reads times of the clock after prepositions', () => {
     assert.equal(written(text, 'digits'), expected)
 })
 
+test('style digits reads times of the clock in intervals, before parts of the day and days', () => {
+  const cases = {
+    'Open from nine thirty to five, or from eight to five thirty every day.':
+      'Open from 9:30 to 5, or from 8 to 5:30 every day.',
+    'from nine fifteen until noon, between two forty-five and 3:30, from nine thirty to four oh five':
+      'from 9:15 until noon, between 2:45 and 3:30, from 9:30 to 4:05',
+    'between eight thirty and ten forty five, from eight thirty to ten fifteen on Monday':
+      'between 8:30 and 10:45, from 8:30 to 10:15 on Monday',
+    'It was six forty-one in the morning. Call me seven thirty tomorrow.':
+      'It was 6:41 in the morning. Call me 7:30 tomorrow.',
+    'from two thirty to four people, from two to five thirty student classes':
+      'from 2 30 to 4 people, from 2 to 5 30 student classes',
+    'from two twenty to three, from two thirty to four hundred': 'from 2 20 to 3, from 2 30 to 400',
+    'the nine thirty and five, between nine thirty to five, from nine, thirty to five':
+      'the 9 30 and 5, between 9 30 to 5, from 9, 30 to 5',
+    'from eight forty five to nine thirty Eastern, from fourteen to five thirty':
+      'from 8:45 to 9:30 Eastern, from 14 to 5 30',
+    'from nine thirty, to five, from eight, fifteen to five thirty, from one forty, five to two thirty':
+      'from 9 30, to 5, from 8, 15 to 5 30, from 1 40, 5 to 2 30',
+    'In nineteen thirty in the morning ten fifteen-year-olds came tomorrow.':
+      'In 1930 in the morning 10 fifteen-year-olds came tomorrow.',
+    'five thirty. Tomorrow, five thirty, in the morning': '5 30. Tomorrow, 5 30, in the morning',
+  }
+  for (const [text, expected] of Object.entries(cases))
+    assert.equal(written(text, 'digits'), expected)
+})
+
+test('style digits joins the number of a house after "at"', () => {
+  const cases = {
+    'She lives at one oh one North Main Street, he at eight thirty Elm Street.':
+      'She lives at 101 North Main Street, he at 830 Elm Street.',
+    'We met at twelve fifteen Fifth Avenue, until eleven thirty 42nd Street.':
+      'We met at 1215 Fifth Avenue, until 1130 42nd Street.',
+    'At eight thirty Place Clichy woke.': 'At 8:30 Place Clichy woke.',
+    'At eight thirty John left. At nine fifteen Anna, Elm Street.':
+      'At 8:30 John left. At 9:15 Anna, Elm Street.',
+  }
+  for (const [text, expected] of Object.entries(cases))
+    assert.equal(written(text, 'digits'), expected)
+})
+
 test('style digits writes decades, and three digits that are spoken as one and two', () => {
   const cases = {
     'In the nineteen nineties, the twenty twenties’ end and the eighteen hundreds.':

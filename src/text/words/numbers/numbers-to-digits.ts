@@ -1,5 +1,6 @@
 import type { Word } from '../../../transcript/transcript.ts'
 import { mergeWords, wordPartsOf } from '../word-parts.ts'
+import { isBeforePartOfDay, isPlacedInTime, isStreetAt } from './clock-context.ts'
 import { dictatedDigitsAt } from './dictated-digits.ts'
 import { readDottedNumber } from './dotted-numbers.ts'
 import { AFTER_NUMBER, LABEL, SCALE, TIME_OF_DAY } from './number-context.ts'
@@ -82,7 +83,7 @@ function spokenNumberAt(
   const decadeWords = decade && countWords(wordIndexes, number.words + 1)
   if (decadeWords) return { text: decade, count: decadeWords }
   if (!number || AFTER_WORD_NUMBER.test(parts[number.words] ?? '')) return undefined
-  const time = timeOfDay(number, { parts, wordIndexes, before: lowerCoreAt(words, at - 1) })
+  const time = timeOfDay(words, { at, parts, wordIndexes, number })
   if (time) return time
   if (number.isOrdinal && number.value < MIN_DIGIT_ORDINAL) return undefined
   const label = threeDigitLabel(words, { at, parts, wordIndexes, number })
@@ -129,9 +130,10 @@ function threeDigitLabel(
   const [before, after] = [lowerCoreAt(words, at - 1), parts[last] ?? '']
   const decimals = decimalsOf(parts.slice(last)).join('')
   const isMeasured = decimals !== '' || isMeasure(parts.slice(last))
-  if (tens.isVague && !isMeasured && !BEFORE_THREE_DIGITS.test(before)) return undefined
   const end = countWords(wordIndexes, last + decimals.length)
   if (end === undefined || precedingNumber(words, at) !== undefined) return undefined
+  const isLabeled = BEFORE_THREE_DIGITS.test(before) || isStreetAt(words, at + end)
+  if (tens.isVague && !isMeasured && !isLabeled) return undefined
   const isBeforeName = !isMeasured && after !== '' && /^\p{Lu}/u.test(words[at + end]!.text)
   const isAlone =
     !(value === 1 && BEFORE_PRONOUN.test(before)) &&
@@ -237,33 +239,30 @@ function unbrokenWords(words: readonly Word[], at: number) {
 
 /** Writes "seven thirty p.m." as 7:30 and "seven oh five p.m." as 7:05. */
 function timeOfDay(
-  number: SpokenNumber,
-  {
-    parts,
-    wordIndexes,
-    before,
-  }: { parts: readonly string[]; wordIndexes: readonly number[]; before: string },
+  words: readonly Word[],
+  { at, parts, wordIndexes, number }: NumberInContext,
 ): { text: string; count: number } | undefined {
-  const { value, words: count, isOrdinal } = number
-  if (isOrdinal || value < 1 || parts.slice(0, count).some((part) => SCALE.test(part)))
+  const { value, words: numberWords, isOrdinal } = number
+  if (isOrdinal || value < 1 || parts.slice(0, numberWords).some((part) => SCALE.test(part)))
     return undefined
-  const hasOh = parts.slice(0, count + 1).includes('oh')
+  const hasOh = parts.slice(0, numberWords + 1).includes('oh')
   const clock = hoursAndMinutes(number, parts, { hasOh })
-  if (!clock) return undefined
-  const { hours, minutes, end } = clock
+  const count = clock && countWords(wordIndexes, clock.end)
+  if (count === undefined) return undefined
+  const { hours, minutes, end } = clock!
   const isMinute = hasOh ? minutes > 0 && minutes < 10 : minutes >= 10 && minutes < 60
   if (hours > 12 || !isMinute) return undefined
   const after = parts[end] ?? ''
+  const place = { at, end: at + count }
   const beforeTime = isYearLike(number) ? BEFORE_NOON_OR_LATER : BEFORE_CLOCK
   const isLikelyTime =
     (hasOh || minutes % 15 === 0) &&
-    beforeTime.test(before) &&
+    (beforeTime.test(lowerCoreAt(words, at - 1)) || isPlacedInTime(words, place)) &&
     !AFTER_NUMBER.test(after) &&
-    !parseSpokenNumber([after])
-  if (!isLikelyTime && !TIME_OF_DAY.test(after)) return undefined
-  const timeWords = countWords(wordIndexes, end)
-  if (timeWords === undefined) return undefined
-  return { text: `${hours}:${String(minutes).padStart(2, '0')}`, count: timeWords }
+    !parseSpokenNumber([after]) &&
+    !isStreetAt(words, place.end)
+  const isTime = isLikelyTime || TIME_OF_DAY.test(after) || isBeforePartOfDay(words, place)
+  return isTime ? { text: `${hours}:${String(minutes).padStart(2, '0')}`, count } : undefined
 }
 
 /** Returns the hours, the minutes, and the index of the part after them. */
