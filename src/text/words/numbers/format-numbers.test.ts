@@ -141,6 +141,72 @@ test('style digits joins the number of a house after "at"', () => {
     assert.equal(written(text, 'digits'), expected)
 })
 
+test('style digits writes prices that end like those of shops as decimals', () => {
+  const cases = {
+    'It is nineteen ninety-nine a month, or forty nine ninety five per person.':
+      'It is 19.99 a month, or 49.95 per person.',
+    'ten fifty nine a gallon and twenty-four thirty-nine each night':
+      '10.59 a gallon and 24.39 each night',
+    'In nineteen ninety-nine a month and a week passed.': 'In 1999 a month and a week passed.',
+    'It was nineteen ninety-nine a year after nineteen ninety-eight.':
+      'It was 1999 a year after 1998.',
+    'It was nineteen ninety-nine. A month, a year. In nineteen ninety-five each ticket rose.':
+      'It was 1999. A month, a year. In 1995 each ticket rose.',
+    'The year was nineteen ninety-nine each person knew.': 'The year was 1999 each person knew.',
+    'The rent is twelve ninety-five a month.': 'The rent is 1295 a month.',
+    'twelve fifty an hour, fourteen fifty-two a week, twenty nineteen a year':
+      '1250 an hour, 1452 a week, 2019 a year',
+    'two thousand ninety-nine a month, nineteen hundred thirty-nine a month':
+      '2099 a month, 1939 a month',
+    'twenty thirty-ninth a month, four ninety-nine a month': '20 39th a month, 499 a month',
+    'the twenty-fourth thirty-nine a month, ten one hundred ninety-nine a month':
+      'the 24th 39 a month, 10 199 a month',
+    'thirty forty-nine per cent, thirty forty-nine and': '30 49 per cent, 30 49 and',
+  }
+  for (const [text, expected] of Object.entries(cases))
+    assert.equal(written(text, 'digits'), expected)
+})
+
+test('style digits reads decimals of two digits, without a whole number and of dictated digits', () => {
+  const cases = {
+    'From Python three point nine to three point twelve, pi is three point fourteen.':
+      'From Python 3.9 to 3.12, pi is 3.14.',
+    'two point twenty-five, version one point ten, two point twenty-fold':
+      '2.25, version 1.10, two point twenty-fold',
+    'two point first, two point twelfth, two point twelve hundred':
+      '2 point first, 2 point 12th, 2 point 1200',
+    'Contact tower one one eight point seven, or one two oh point nine five.':
+      'Contact tower 118.7, or 120.95.',
+    'Take one two point five milligram tablet, five, one one eight point seven.':
+      'Take 1 2.5 milligram tablet, 5, 118.7.',
+    'five one eight six seven, one two three point': '5 1 8 6 7, 1 2 3 point',
+    'Give point two five milligrams. Point five percent, up point five percent.':
+      'Give 0.25 milligrams. 0.5 percent, up 0.5 percent.',
+    'At this point five miles remain. Only point five, only point five people.':
+      'At this point 5 miles remain. Only point 5, only point 5 people.',
+    'At one point we met. At one point twenty people left. One point five, one point.':
+      'At one point we met. At one point 20 people left. 1.5, one point.',
+  }
+  for (const [text, expected] of Object.entries(cases))
+    assert.equal(written(text, 'digits'), expected)
+})
+
+test('style digits joins the digits of weights and of the heat of an oven', () => {
+  const cases = {
+    'Preheat the oven to three fifty, then bake it at four twenty-five.':
+      'Preheat the oven to 350, then bake it at 425.',
+    'Bake it at four twenty for a friend of ours who goes to three fifty.':
+      'Bake it at 4 20 for a friend of ours who goes to 3 50.',
+    'An oven of three fifty.': 'An oven of 3 50.',
+    'Turn it up to three seventy-five, at three fifty-five.': 'Turn it up to 375, at 3 55.',
+    'He weighs one sixty-five pounds, she one twenty pounds.':
+      'He weighs 165 pounds, she 120 pounds.',
+    'A three sixty degree view, two twenty-five pound bags.': 'A 360 degree view, 2 25 pound bags.',
+  }
+  for (const [text, expected] of Object.entries(cases))
+    assert.equal(written(text, 'digits'), expected)
+})
+
 test('style digits writes decades, and three digits that are spoken as one and two', () => {
   const cases = {
     'In the nineteen nineties, the twenty twenties’ end and the eighteen hundreds.':
@@ -205,6 +271,7 @@ test('style digits writes "one" in digits beside another number of a range', () 
   const cases = {
     'from one to ten, three to one, one or two, between one and five':
       'from 1 to 10, 3 to 1, 1 or 2, between 1 and 5',
+    'verses one through four, verses three through one': 'verses 1 through 4, verses 3 through 1',
     'two to one of them, one or the other': '2 to one of them, one or the other',
   }
   for (const [text, expected] of Object.entries(cases))

@@ -1,10 +1,12 @@
 import type { Word } from '../../../transcript/transcript.ts'
 import { mergeWords, wordPartsOf } from '../word-parts.ts'
 import { isBeforePartOfDay, isPlacedInTime, isStreetAt } from './clock-context.ts'
+import { bareDecimal, decimalsOf, dictatedDecimal, digitOf } from './decimals.ts'
 import { dictatedDigitsAt } from './dictated-digits.ts'
 import { readDottedNumber } from './dotted-numbers.ts'
 import { AFTER_NUMBER, LABEL, SCALE, TIME_OF_DAY } from './number-context.ts'
 import { parseSpokenNumber, type SpokenNumber, writeDigits } from './number-words.ts'
+import { priceOf } from './prices.ts'
 
 /** After a number, these make it a fraction, an ordinal or a decade, which stays in words. */
 const AFTER_WORD_NUMBER =
@@ -36,6 +38,10 @@ const DECADES: Record<string, string> = {
 }
 /** Lower values of a blood pressure are rare: "two fifty over ten years" is a price. */
 const MIN_LOWER_PRESSURE = 30
+/** Shortly after these, "to three fifty" is a number of degrees. */
+const OVEN = /^(?:ovens?|preheat(?:ed|ing)?|bak(?:e|ed|ing)|roast(?:ed|ing)?)$/
+/** How many words before a number may say what it is. */
+const MAX_CUE_DISTANCE = 8
 /** Ordinals below this stay in words: first of all, wait a second, third party. */
 const MIN_DIGIT_ORDINAL = 10
 
@@ -51,7 +57,8 @@ type NumberInContext = {
 export function numbersToDigits(words: readonly Word[]): Word[] {
   const written: Word[] = []
   for (let at = 0; at < words.length; ) {
-    const spokenNumber = dictatedDigitsAt(words, at) ?? spokenNumberAt(words, at)
+    const spokenNumber =
+      decimalAt(words, at) ?? dictatedDigitsAt(words, at) ?? spokenNumberAt(words, at)
     if (!spokenNumber) {
       written.push(words[at++]!)
       continue
@@ -63,6 +70,18 @@ export function numbersToDigits(words: readonly Word[]): Word[] {
     at += spokenNumber.count
   }
   return written
+}
+
+/** Returns a decimal without a whole number, or one whose digits are dictated one by one. */
+function decimalAt(
+  words: readonly Word[],
+  at: number,
+): { text: string; count: number } | undefined {
+  const { parts, wordIndexes } = unbrokenWords(words, at)
+  const before = isAfterMark(words, at) ? '' : lowerCoreAt(words, at - 1)
+  const decimal = bareDecimal(parts, { before }) ?? dictatedDecimal(parts)
+  const count = decimal && countWords(wordIndexes, decimal.words)
+  return count === undefined ? undefined : { text: decimal!.text, count }
 }
 
 /** Returns the digits of the number that begins at a word, and how many words they replace. */
@@ -85,6 +104,9 @@ function spokenNumberAt(
   if (!number || AFTER_WORD_NUMBER.test(parts[number.words] ?? '')) return undefined
   const time = timeOfDay(words, { at, parts, wordIndexes, number })
   if (time) return time
+  const price = priceOf(parts, { number, preceding: lowerCoresBefore(words, at) })
+  const priceWords = price && countWords(wordIndexes, price.words)
+  if (priceWords) return { text: price.text, count: priceWords }
   if (number.isOrdinal && number.value < MIN_DIGIT_ORDINAL) return undefined
   const label = threeDigitLabel(words, { at, parts, wordIndexes, number })
   if (label) return label
@@ -132,15 +154,23 @@ function threeDigitLabel(
   const isMeasured = decimals !== '' || isMeasure(parts.slice(last))
   const end = countWords(wordIndexes, last + decimals.length)
   if (end === undefined || precedingNumber(words, at) !== undefined) return undefined
-  const isLabeled = BEFORE_THREE_DIGITS.test(before) || isStreetAt(words, at + end)
+  const isHeat = isOvenHeat(words, { at, tens: Number(tens.text) })
+  const isLabeled = isHeat || BEFORE_THREE_DIGITS.test(before) || isStreetAt(words, at + end)
   if (tens.isVague && !isMeasured && !isLabeled) return undefined
+  const isNoTime = isHeat || Number(tens.text) >= 60
   const isBeforeName = !isMeasured && after !== '' && /^\p{Lu}/u.test(words[at + end]!.text)
   const isAlone =
     !(value === 1 && BEFORE_PRONOUN.test(before)) &&
-    (isBeforeName || !BEFORE_NOON_OR_LATER.test(before)) &&
+    (isBeforeName || isNoTime || !BEFORE_NOON_OR_LATER.test(before)) &&
     ![AFTER_NUMBER, AFTER_WORD_NUMBER, COUNTED].some((pattern) => pattern.test(after)) &&
     !parseSpokenNumber([after.replace(/^oh$/, 'zero')])
   return isMeasured || isAlone ? { text: `${value}${tens.text}${decimals}`, count: end } : undefined
+}
+
+/** Returns whether "to three fifty" is the heat of an oven. */
+function isOvenHeat(words: readonly Word[], { at, tens }: { at: number; tens: number }): boolean {
+  const isHeat = tens % 25 === 0 && /^(?:to|at)$/.test(lowerCoreAt(words, at - 1))
+  return isHeat && lowerCoresBefore(words, at).some((core) => OVEN.test(core))
 }
 
 /** Reads twenty-three as 23 and "oh five" as 05; `isVague` unless it is the former. */
@@ -152,11 +182,22 @@ function lastTwoDigits(parts: readonly string[]) {
   return { text: String(number.value), words: number.words, isVague: number.words === 1 }
 }
 
-/** Returns whether words follow a measured value: degrees, or "over eighty" of a blood pressure. */
+/** Returns whether words follow a measured value: degrees, pounds, "over eighty" of a pressure. */
 function isMeasure([first, ...rest]: readonly string[]): boolean {
-  if (first !== 'over') return first === 'degrees'
+  if (first !== 'over') return /^(?:degrees?|pounds)$/.test(first ?? '')
   const lower = parseSpokenNumber(rest)
   return lower !== undefined && lower.value >= MIN_LOWER_PRESSURE && lower.value < 100
+}
+
+/** Returns the words shortly before an index, in lower case. */
+function lowerCoresBefore(words: readonly Word[], at: number): string[] {
+  const before = words.slice(Math.max(0, at - MAX_CUE_DISTANCE), at)
+  return before.map(({ text }) => wordPartsOf(text).core.toLowerCase())
+}
+
+/** Returns whether a word is the first one, or follows a punctuation mark. */
+function isAfterMark(words: readonly Word[], at: number): boolean {
+  return at === 0 || wordPartsOf(words[at - 1]!.text).after !== ''
 }
 
 function lowerCoreAt(words: readonly Word[], at: number): string {
@@ -285,34 +326,19 @@ function isYearLike({ value }: SpokenNumber): boolean {
   return value > 1000
 }
 
-/** Returns the decimals after a number, one string for each part: point, one, four. */
-function decimalsOf(parts: readonly string[]): string[] {
-  const decimals: string[] = []
-  for (const [i, part] of parts.entries()) {
-    if (part === 'point' && isDecimal(parts[i + 1])) decimals.push('.')
-    else if (decimals.length > 0 && isDecimal(part)) decimals.push(String(digitOf(part)))
-    else break
-  }
-  return decimals
-}
-
-function isDecimal(part: string | undefined): boolean {
-  return part !== undefined && digitOf(part) !== undefined
-}
-
-function digitOf(part: string): number | undefined {
-  const digit = parseSpokenNumber([part === 'oh' ? 'zero' : part])
-  return digit && !digit.isOrdinal && digit.value < 10 ? digit.value : undefined
-}
-
 function isPronoun(words: readonly Word[], at: number): boolean {
   const [before, next] = [lowerCoreAt(words, at - 1), lowerCoreAt(words, at + 1)]
-  if (LABEL.test(before) || AFTER_NUMBER.test(next)) return false
+  if (LABEL.test(before)) return false
+  // "At one point twenty people came": only digits make it a decimal.
+  if (next === 'point') return digitOf(lowerCoreAt(words, at + 2)) === undefined
+  if (AFTER_NUMBER.test(next)) return false
   const isNumber = (core: string) =>
     /^\d/.test(core) || parseSpokenNumber([core])?.isOrdinal === false
   if (isNumber(before) || isNumber(next)) return false
-  const isLinkedBefore = /^(?:to|or|oh)$/.test(before) && isNumber(lowerCoreAt(words, at - 2))
-  const isLinkedAfter = /^(?:to|or|oh)$/.test(next) || (next === 'and' && before === 'between')
+  const isLinkedBefore =
+    /^(?:to|through|or|oh)$/.test(before) && isNumber(lowerCoreAt(words, at - 2))
+  const isLinkedAfter =
+    /^(?:to|through|or|oh)$/.test(next) || (next === 'and' && before === 'between')
   return (
     !(isLinkedBefore && next !== 'of') && !(isLinkedAfter && isNumber(lowerCoreAt(words, at + 2)))
   )
