@@ -15,7 +15,16 @@ const NEVER_FINAL: Record<string, string> = {
 /**
  * Abbreviations only before a number: "no. 5", but "no." elsewhere is a word that ends a sentence.
  */
-const NUMBERED = new Set('no nos nr fig figs vol pp p ch sec art'.split(' '))
+const NUMBERED = new Set(
+  'no nos nr fig figs vol vols pp pg pgs p ch chap chaps sec art para eq eqs tel ext apt rm ste ca'.split(
+    ' ',
+  ),
+)
+
+/** Names that end in an exclamation mark, in lower case, by language. */
+const EXCLAIMED: Record<string, RegExp> = {
+  en: /^(?:yahoo|jeopardy|joomla)$/,
+}
 
 /** Abbreviations at the end of a list or a company name; a capital after them begins a sentence. */
 const LIST_END = new Set('inc ltd co corp etc bros'.split(' '))
@@ -49,16 +58,22 @@ const neverFinalByLanguage = new Map(
 /**
  * Returns the kind of abbreviation that a word with a final full stop is, if any. `core` keeps its
  * original case, without punctuation around it. Letters with stops between them (U.S) and single
- * capitals (J) are initials, which are `ambiguous`.
+ * capitals (J) are initials, which are `ambiguous`. The v of "Brown v. Board" is no initial.
  */
 export function abbreviationOf(core: string, language: string): Abbreviation | undefined {
   const folded = core.toLowerCase()
   if (neverFinalByLanguage.get(language)?.has(folded)) return 'never-final'
+  if (core === 'v' && language === 'en') return 'never-final'
   if (folded === 'a.m' || folded === 'p.m') return 'hour'
   if (NUMBERED.has(folded)) return 'numbered'
   if (LIST_END.has(folded)) return 'list-end'
   if (AMBIGUOUS.has(folded) || /^(\p{Lu}|\p{L}(\.\p{L})+)$/u.test(core)) return 'ambiguous'
   return undefined
+}
+
+/** Returns whether a word is a name that ends in an exclamation mark (Yahoo!, Jeopardy!). */
+export function isExclaimedName(core: string, language: string): boolean {
+  return EXCLAIMED[language]?.test(core.toLowerCase()) ?? false
 }
 
 /** Returns whether a word belongs to a time of day before it (5 p.m. Monday, 6 a.m. Eastern). */

@@ -2,7 +2,7 @@ import { separatorOf } from '../../../transcript/separators.ts'
 import { localeOf } from '../locale.ts'
 import { trailingFrom } from '../trailing.ts'
 import { wordPartsOf } from '../word-parts.ts'
-import { abbreviationOf, followsHour } from './abbreviations.ts'
+import { abbreviationOf, followsHour, isExclaimedName } from './abbreviations.ts'
 
 /**
  * Words that usually begin a sentence and seldom a name: after initials (U.S., J.), they show that
@@ -110,9 +110,10 @@ function continuesAfterMark(text: string, context: BreakContext): boolean {
     SPEECH_VERB.test(wordPartsOf(afterNext ?? '').core)
   )
     return true
+  const { core, possessive } = wordPartsOf(unquoted)
+  if (/^[^!]*!$/.test(text) && isExclaimedName(core, language)) return !isStarter(first, language)
   // A masked word, such as "C***.", is not an initial.
   if (!/[^.*]\.$/.test(unquoted)) return false
-  const { core, possessive } = wordPartsOf(unquoted)
   return isInnerFullStop(core + possessive, first, language)
 }
 

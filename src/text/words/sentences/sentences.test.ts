@@ -53,6 +53,28 @@ test('abbreviations, initials, decimals and quotations do not end a sentence', (
   assert.deepEqual(missed(english(tuned)), [])
 })
 
+test('abbreviations before numbers continue, and end a sentence elsewhere', () => {
+  const cases = [
+    'See fig. 3, chap. 4 and pg. 12.|It is on para. 5.',
+    'Call tel. 555 0199, ext. 12, at Apt. 4 in Rm. 7.|Thanks.',
+    'It was built ca. 1900.|She left her rm.|He stayed.',
+    'It takes approx. 20 minutes.|He said no.|Five came.',
+    'Brown v. Board of Education was first.|It was Henry V.|Then Henry left.',
+  ]
+  assert.deepEqual(missed(english(cases)), [])
+  assert.deepEqual(missed([['de', 'Das ist v.|Board kam.']]), [])
+})
+
+test('a sentence continues after a name with an exclamation mark, except before a usual start', () => {
+  const cases = [
+    'We used Yahoo! Mail.|We watched Jeopardy! Friday.',
+    'I worked at Yahoo!|Is it still there?|I liked Yahoo!!|Google is fine.',
+    'Wow!|Google came.|It is "Yahoo!"|Google is not.',
+  ]
+  assert.deepEqual(missed(english(cases)), [])
+  assert.deepEqual(missed([['de', 'Das war Yahoo!|Google kam.']]), [])
+})
+
 test('held out: 29 of 30 unseen texts are split correctly', () => {
   const wrong = missed(english(heldOut))
   assert.ok(heldOut.length === 30 && wrong.length <= 1, wrong.join('\n'))
