@@ -118,6 +118,12 @@ const birthDigits = new RegExp(
   'gi',
 )
 
+/** Month, day and year after "born": five twelve seventy nine, but not five times. */
+const birthNumbers = new RegExp(
+  `\\bborn,? (?<e>(?:(?:oh |zero )?${unit}|ten|eleven|twelve) (?:(?:twenty|thirty)[ -]${unit}|(?:oh )?${unit}|${teen}|twenty|thirty) (?:(?:nineteen|twenty) )?(?:${ten}(?:[ -]${unit})?|(?:oh|o) ${unit}))(?=[.,?!]|$| (?:in|at|to|and)\\b)`,
+  'gi',
+)
+
 const shortYear = `(?:${ten}(?:[ -]${unit})?|${teen}|(?:oh|nought) ${unit}|['’]?\\d\\d(?!\\d))`
 /**
  * A year without a date: "born in ninety one", "What year were you born? Nineteen ninety one,
@@ -201,7 +207,7 @@ export function findDates(original: string): Entity[] {
       return birth.test(precedingText(text, from, 40)) || isFirstAsked(text, from)
     })
     .map((entity) => withYear(text, { ...entity, type: 'DOB', score: 0.97 }))
-  const digits = [birthDigits, birthYear].flatMap((pattern) =>
+  const digits = [birthDigits, birthNumbers, birthYear].flatMap((pattern) =>
     matchPatterns(text, [{ type: 'DOB', pattern, score: 0.96 }]),
   )
   return [...dateEntities, ...births, ...digits, ...matchPatterns(text, [cardExpiry])]

@@ -203,6 +203,32 @@ const cases: Record<string, string[]> = {
   'Longitude is negative seventeen degrees west.': [
     'LOCATION_COORDINATE negative seventeen degrees west',
   ],
+  'Born five twelve seventy nine. She was born eleven oh three nineteen eighty in May.': [
+    ...['DOB five twelve seventy nine', 'DOB eleven oh three nineteen eighty', 'MONTH May'],
+  ],
+  'Born five times. He was born five twelve seventy nine times.': [],
+  'She broke her left arm, tore his ACL and hurt her back.': [
+    ...['INJURY broke her left arm', 'INJURY tore his ACL', 'INJURY hurt her back'],
+  ],
+  'He broke her heart, our back door and the arm of the chair, and hurt my feelings.': [],
+  'Professor Emeritus John Smith met Professor Emeritus Nakamura.': [
+    ...['OCCUPATION Professor', 'NAME John Smith', 'OCCUPATION Professor', 'NAME_FAMILY Nakamura'],
+  ],
+  'He is professor emeritus now.': ['OCCUPATION professor'],
+  'Up on the forty-second floor of forty-second Street, after a thirty-second break.': [
+    'DURATION a thirty-second',
+  ],
+  'It cost five pounds fifty, or two hundred yen.': [
+    ...['MONEY five pounds fifty', 'MONEY two hundred yen'],
+  ],
+  'The baby was five pounds, six ounces.': [],
+  'My handle is at jane doe, and my username is at sun_fan.': [
+    ...['USERNAME at jane doe', 'USERNAME at sun_fan'],
+  ],
+  'My handle is at sunny on it. The handle is at risk of falling.': ['USERNAME at sunny'],
+  'We left Professor Emeritus Qorbani.': ['OCCUPATION Professor', 'NAME_FAMILY Qorbani'],
+  'It cost five pounds at our ten year anniversary.': ['MONEY five pounds', 'DURATION ten year'],
+  'The username is at the top and the handle is at least new.': [],
   'Ask Tom, Anita and Xochitl.': ['NAME_GIVEN Tom', 'NAME_GIVEN Anita', 'NAME_GIVEN Xochitl'],
 }
 for (const [text, expected] of Object.entries(cases)) {

@@ -14,7 +14,7 @@ import { findPassphrases } from './identifiers/passphrases.ts'
 import { resolveOverlaps } from './matching/overlaps.ts'
 import { tokenizeWords } from './matching/word-tokens.ts'
 import { findListed } from './names/gazetteer.ts'
-import { findMedical } from './names/medical-words.ts'
+import { findInjuries, findMedical } from './names/medical-words.ts'
 import { findNames } from './names/names.ts'
 import { findPlaces, joinAddresses } from './names/places.ts'
 
@@ -55,6 +55,7 @@ export function findCandidates(document: SearchableText): Entity[] {
     ...findPlaces(text),
     ...findListed(text, tokens),
     ...findMedical(tokens),
+    ...findInjuries(text),
     ...findNames(text, tokens),
   ]
     .flatMap(toOriginal)

@@ -127,6 +127,12 @@ const patterns: EntityPattern[] = [
   amountPattern('PROJECT', '\\b(?<=[a-z,] )Project (?<e>[A-Z][a-z]+)\\b', 'g'),
 ]
 
+/** The rest of a weight: five pounds six ounces. */
+const ounces = new RegExp(`^,? (?:and )?${amount} ounces?\\b`, 'i')
+/** What an ordinal such as "forty-second" counts, and a duration does not last. */
+const counted =
+  /^ (?:street|avenue|st|ave|floor|birthday|anniversary|president|century|congress|amendment|division|parallel|edition|state|time|place|percentile|minute)\b/i
+
 /**
  * Finds money, percentages, ages, durations, doses and other quantities, and ranges of them, in
  * digits or words.
@@ -137,7 +143,13 @@ export function findAmounts(text: string): Entity[] {
     const weight =
       /pounds$/.test(text.slice(from, to)) &&
       /\b(?:weigh\w*|lost|gained|lift\w*) (?:about |only |over )?$/i.test(precedingText(text, from))
-    if (type === 'MONEY' && weight) return false
+    const textAfter = text.slice(to, to + 40)
+    const isWeight = weight || (/pounds$/.test(text.slice(from, to)) && ounces.test(textAfter))
+    if (type === 'MONEY' && isWeight) return false
+    // On the forty-second floor, not in a forty-second break.
+    if (/[a-z][ -]second$/i.test(text.slice(from, to)) && counted.test(textAfter)) {
+      return type !== 'DURATION'
+    }
     // Thousands of units are a quantity of goods, not a dose.
     if (type === 'DOSE' && /,\d{3}.* units?$/.test(text.slice(from, to))) return false
     return !(type === 'DURATION' && /^(?:one|a) (?:day|second|minute)$/i.test(text.slice(from, to)))

@@ -5,10 +5,10 @@ import { amount } from './quantities.ts'
 const clock = '(?:[01]?\\d|2[0-3]):[0-5]\\d'
 /**
  * What may precede a bound: no letter, digit or sign, and nothing that makes it the end of a time,
- * as in half past nine. The bound is no telephone number.
+ * as in half past nine, or of a sum, as in five pounds fifty. The bound is no telephone number.
  */
 const start =
-  '(?<![\\p{L}\\d][.,:-]?)(?<!\\d )(?<![$€£¥#] ?)(?<!\\b(?:past|quarter (?:to|after|of)) )(?!\\d{7})'
+  '(?<![\\p{L}\\d][.,:-]?)(?<!\\d )(?<![$€£¥#] ?)(?<!\\b(?:past|quarter (?:to|after|of)|dollars?|pounds?|euros?) )(?!\\d{7})'
 const joint =
   '(?:\\s?[-–]\\s?|,? (?:to|or|through|until|till) (?:about |around |maybe |even |at )?)'
 

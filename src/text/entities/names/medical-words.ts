@@ -1,4 +1,5 @@
 import type { Entity, EntityType } from '../entity-types.ts'
+import { type EntityPattern, matchPatterns } from '../matching/matching.ts'
 import type { WordToken } from '../matching/word-tokens.ts'
 import { isOrdinaryWord } from './name-words.ts'
 
@@ -28,6 +29,19 @@ const endings: { type: EntityType; ending: RegExp; not?: RegExp }[] = [
     not: /^(?:micr|spectr|strob|ster)oscopy$|dichotomy$|trichotomy$/u,
   },
 ]
+
+/** An injury that is told: "broke her left arm", but not "broke the arm of the chair". */
+const injury: EntityPattern = {
+  type: 'INJURY',
+  pattern:
+    /\b(?:broken?|fractured|dislocated|sprained|injured|shattered|bruised|tore|torn|hurt) (?:my|your|his|her|our|their)(?: (?:left|right|lower|upper|big|little|index|middle|ring))*(?: (?:arm|leg|wrist|ankle|foot|hand|finger|thumb|toe|hip|knee|elbow|shoulder|nose|jaw|rib|neck|back|hamstring|calf|groin|tendon|ligament|collarbone|kneecap|tailbone|pelvis|femur|skull)s?| ACL| meniscus| rotator cuff| Achilles(?: tendon)?)\b(?! (?:doors?|sides?|yards?|seats?|windows?|gates?|fences?|rests?|packs?)\b)/giu,
+  score: 0.8,
+}
+
+/** Finds injuries by what happened to which part of the body. */
+export function findInjuries(text: string): Entity[] {
+  return matchPatterns(text, [injury])
+}
 
 /** Finds drugs, illnesses and treatments that no list contains, by their typical endings. */
 export function findMedical(tokens: readonly WordToken[]): Entity[] {

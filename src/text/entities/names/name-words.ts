@@ -57,7 +57,7 @@ const personTags = new Set([
 ])
 /** Words that are not names even with a capital: they begin sentences, or name days and streets. */
 export const neverNames = new Set(
-  "i i'm i'll i've i'd the a an and or but so yes no yeah okay ok well oh hi hello hey thanks thank please sorry sure right this that these those it it's there here what who when where why how if then my your his her our their we you he she they is are was were do does did can could would should not now just let's also maybe perhaps good great um umm uh uhm er erm hm hmm mm mhm mister street avenue road lane drive court boulevard university hospital bank inc corporation company monday tuesday wednesday thursday friday saturday sunday january february march april june july august september october november december god internet english bluetooth wifi wi-fi billing sales accounts support returns reception operator".split(
+  "i i'm i'll i've i'd the a an and or but so yes no yeah okay ok well oh hi hello hey thanks thank please sorry sure right this that these those it it's there here what who when where why how if then my your his her our their we you he she they is are was were do does did can could would should not now just let's also maybe perhaps good great um umm uh uhm er erm hm hmm mm mhm mister emeritus emerita street avenue road lane drive court boulevard university hospital bank inc corporation company monday tuesday wednesday thursday friday saturday sunday january february march april june july august september october november december god internet english bluetooth wifi wi-fi billing sales accounts support returns reception operator".split(
     ' ',
   ),
 )

@@ -121,7 +121,8 @@ export function findNames(text: string, tokens: readonly WordToken[]): Entity[] 
 type NameCue = 'medical' | 'civil' | 'family' | 'given' | 'full' | 'introduced' | undefined
 
 function cueBefore(text: string, tokens: readonly WordToken[], at: number): NameCue {
-  const [previous, token] = [tokens[at - 1], tokens[at]!]
+  const isAfterEmeritus = /^emerit(?:us|a)$/.test(tokens[at - 1]?.lower ?? '')
+  const [previous, token] = [tokens[isAfterEmeritus ? at - 2 : at - 1], tokens[at]!]
   if (previous && medical.has(previous.lower) && token.capital && !previous.closed) return 'medical'
   if (previous?.capital && civil.has(previous.lower) && token.capital && !previous.closed)
     return 'civil'
