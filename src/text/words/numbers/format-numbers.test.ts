@@ -311,6 +311,19 @@ test('style words converts numbers, years, times, money and percent', () => {
     assert.equal(written(text, 'words'), expected)
 })
 
+test('style words writes an amount before a noun in the singular', () => {
+  const cases = {
+    'A $20 bill, a $5 million deal and a $19.99 plan.':
+      'A twenty dollar bill, a five million dollar deal and a nineteen dollar and ninety-nine cent plan.',
+    'He paid $20 bills, a $20 and the $5 million deal.':
+      'He paid twenty dollars bills, a twenty dollars and the five million dollars deal.',
+    'Another $5 Anna gave, a $5, spent, a $5 million of it, each $5 goes.':
+      'Another five dollars Anna gave, a five dollars, spent, a five million dollars of it, each five dollars goes.',
+  }
+  for (const [text, expected] of Object.entries(cases))
+    assert.equal(written(text, 'words'), expected)
+})
+
 test('style words begins a sentence with a capital, and goes on after an abbreviation', () => {
   assert.equal(
     written('100 came. 2024 was No. 5 for Mr. 305. "7 left."', 'words'),

@@ -1,5 +1,5 @@
 import type { Word } from '../../../transcript/transcript.ts'
-import { capitalize } from '../letter-case.ts'
+import { capitalize, isFunctionWordInText } from '../letter-case.ts'
 import { type Abbreviation, abbreviationOf } from '../sentences/abbreviations.ts'
 import { type WordParts, wordPartsOf } from '../word-parts.ts'
 import { AFTER_NUMBER, SCALE, TIME_OF_DAY } from './number-context.ts'
@@ -31,7 +31,9 @@ const NUMERAL = /^(\d{1,3}(?:,\d{3})+|\d+)(?:\.(\d+))?(st|nd|rd|th)?$/
 export function numbersToWords(words: readonly Word[], codes: ReadonlySet<Word>): Word[] {
   return words.flatMap((word, i) => {
     if (codes.has(word)) return [word]
-    const text = numberInWords(word, words[i + 1]) ?? scaleWithCurrency(words[i - 1], word)
+    const isAttribute = isBeforeNoun(words, i)
+    const text =
+      numberInWords(word, { next: words[i + 1], isAttribute }) ?? scaleWithCurrency(words, i)
     if (text === undefined) return [word]
     const [first, ...rest] = text.split(' ')
     return divideTime(word, [
@@ -58,10 +60,29 @@ function beginsSentence(before: Word | undefined): boolean {
 /**
  * Returns "million dollars" for the second word of "$3.5 million", and undefined for other words.
  */
-function scaleWithCurrency(amount: Word | undefined, scale: Word): string | undefined {
-  const currency = amount && numberInWords(amount, scale) && currencyBeforeScale(amount, scale)
+function scaleWithCurrency(words: readonly Word[], at: number): string | undefined {
+  const [amount, scale] = [words[at - 1], words[at]!]
+  const inWords = amount && numberInWords(amount, { next: scale, isAttribute: false })
+  const currency = inWords && currencyBeforeScale(amount, scale)
   const parts = wordPartsOf(scale.text)
-  return currency && withAffixes(parts, `${parts.core} ${currency.many}`)
+  if (!currency) return undefined
+  const isAttribute = hasArticle(words, at - 1) && isFollowedByNoun(words, at)
+  return withAffixes(parts, `${parts.core} ${isAttribute ? currency.one : currency.many}`)
+}
+
+/** Returns whether an amount is an attribute, as in "a $20 bill". */
+function isBeforeNoun(words: readonly Word[], at: number): boolean {
+  return hasArticle(words, at) && isFollowedByNoun(words, at)
+}
+
+function hasArticle(words: readonly Word[], at: number): boolean {
+  return /^(?:an?|another)$/i.test(words[at - 1]?.text ?? '')
+}
+
+function isFollowedByNoun(words: readonly Word[], at: number): boolean {
+  const next = words[at + 1]
+  if (!next || wordPartsOf(words[at]!.text).after !== '') return false
+  return /^\p{Ll}/u.test(next.text) && !isFunctionWordInText(next.text)
 }
 
 /** Returns the currency of an amount whose scale is the next word. */
@@ -85,7 +106,10 @@ function timeInWords(hours: number, minutes: number, next: string): string | und
 }
 
 /** Returns a word with its number in words, and its punctuation; undefined if it has no number. */
-function numberInWords(word: Word, next: Word | undefined): string | undefined {
+function numberInWords(
+  word: Word,
+  { next, isAttribute }: { next: Word | undefined; isAttribute: boolean },
+): string | undefined {
   const parts = wordPartsOf(word.text)
   const nextCore = wordPartsOf(next?.text ?? '').core.toLowerCase()
   const [, hours, minutes] = /^(\d{1,2}):([0-5]\d)$/.exec(parts.core) ?? []
@@ -103,7 +127,9 @@ function numberInWords(word: Word, next: Word | undefined): string | undefined {
   const isBeforeScale = currencyBeforeScale(word, next) !== undefined
   const number = numeralInWords(numeral, nextCore)
   const amount =
-    currency && !isBeforeScale ? moneyInWords({ ...numeral, text: number }, currency) : number
+    currency && !isBeforeScale
+      ? moneyInWords({ ...numeral, text: number }, isAttribute ? attribute(currency) : currency)
+      : number
   const isOne = numeral.value === 1 && !numeral.decimals
   const texts = [SIGNS[sign], amount, isOne ? unit?.one : unit?.many]
   const text = texts.filter((part) => part !== undefined).join(' ')
@@ -147,6 +173,11 @@ function moneyInWords(
   const centsText = `${writeWords(cents)} ${cents === 1 ? hundredth.one : hundredth.many}`
   if (cents === 0) return integerText
   return value === 0 ? centsText : `${integerText} and ${centsText}`
+}
+
+/** Returns the singular forms of a currency: a nineteen dollar and ninety-nine cent plan. */
+function attribute({ one, hundredth }: Currency): Currency {
+  return { one, many: one, ...(hundredth && { hundredth: { ...hundredth, many: hundredth.one } }) }
 }
 
 function withAffixes({ before, possessive, after }: WordParts, text: string): string {
