@@ -14,6 +14,10 @@ const CODE_TYPES: ReadonlySet<EntityType> = new Set([
   ...(['ROUTING_NUMBER', 'SSN', 'URL', 'USERNAME', 'VEHICLE_ID'] as const),
 ])
 
+/** Numbers of three digits that people call: 911, 988, 999, 112. */
+const CALLED = /^(?:[2-9]11|988|999|112)$/
+const BEFORE_CALLED = /^(?:call(?:s|ed|ing)?|dial(?:s|ed|ing)?|phone[ds]?|phoning|rang|ring)$/
+
 /**
  * Returns the words whose digits are a name or a code, such as a phone number, an address or a ZIP
  * code: they are not a quantity, and half of one in words would be unreadable.
@@ -43,11 +47,12 @@ function wordsOfEntities(transcript: Transcript): Set<Word> {
   return new Set(codes.map((token) => wordByToken.get(token)!))
 }
 
-/** Returns whether a word is one of several numbers in a row, or a long number after a label. */
+/** Returns whether a word is one of several numbers in a row, or a number after its label. */
 function isPartOfCode(words: readonly Word[], at: number): boolean {
   if (isInRow(words, at) || isInRow(words, at + 1)) return true
   const { core } = wordPartsOf(words[at]!.text)
   const before = wordPartsOf(words[at - 1]?.text ?? '').core.toLowerCase()
+  if (BEFORE_CALLED.test(before) && CALLED.test(core)) return true
   return LABEL.test(before) && /\d[\d.]\d/.test(core)
 }
 

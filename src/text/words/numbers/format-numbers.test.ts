@@ -349,6 +349,13 @@ test('style words keeps the digits of names and codes, and never writes half of 
   for (const text of cases) assert.equal(written(text, 'words'), text)
 })
 
+test('style words keeps the digits of emergency numbers that someone calls', () => {
+  assert.equal(
+    written('They called 911 and call 999, not 112 of the 911 people. Call 100 people.', 'words'),
+    'They called 911 and call 999, not one hundred twelve of the nine hundred eleven people. Call one hundred people.',
+  )
+})
+
 test('style words finds a code by a question on another channel', () => {
   const transcript = {
     utterances: [
