@@ -29,10 +29,10 @@ const WORK_EXPIRES_MS = 600_000
 
 /**
  * Writes the bundled models with their weights packed for this processor, as ONNX Runtime otherwise
- * packs them at each load, and signed where it multiplies those faster. The weights are in a file
- * beside each graph that all recognition processes map. Does nothing on platforms without prepacking, when the models exist, while another
- * process writes them, or with little free space. Rejects when the folder cannot be written, or
- * when the output of the packed models differs.
+ * packs them at each load, and signed if it multiplies signed weights exactly. The weights are in a
+ * file beside each graph that all recognition processes map. Does nothing on platforms without
+ * prepacking, when the models exist, while another process writes them, or with little free space.
+ * Rejects when the folder cannot be written, or when the output of the packed models differs.
  */
 export async function prepackModels(modelsFolder: string): Promise<void> {
   const name = prepackedName(modelsFolder)
