@@ -1,14 +1,14 @@
 import { fork } from 'node:child_process'
-import { accessSync, constants } from 'node:fs'
+import { accessSync, constants, existsSync } from 'node:fs'
 import { bareEnvironment } from '../../../audio/decoder/sandbox/bare-environment.ts'
 import type { Log } from '../../../observability/log.ts'
-import { findPrepacked, prepackedName } from './prepacked-models.ts'
+import { findPrepacked, prepackedName, prepackedRoot } from './prepacked-models.ts'
 
 /**
  * Prepacks the bundled models in a process of the lowest priority, unless they are prepacked or the
- * models folder is read-only; then calls `onDone`. Processes that load a model after that share its
- * memory. Prepacking only saves memory, so a failure is only logged. The process takes seconds and
- * may outlive the server.
+ * folder for them is read-only; then calls `onDone`. Processes that load a model after that share
+ * its memory, and take less time on some processors. Recognition works without prepacking, so a
+ * failure is only logged. The process takes seconds and may outlive the server.
  */
 export function prepackInBackground(modelsFolder: string, log: Log, onDone: () => void): void {
   if (!isNeeded(modelsFolder)) return
@@ -34,7 +34,8 @@ export function prepackInBackground(modelsFolder: string, log: Log, onDone: () =
 function isNeeded(modelsFolder: string): boolean {
   try {
     if (prepackedName(modelsFolder) === undefined || findPrepacked(modelsFolder)) return false
-    accessSync(modelsFolder, constants.W_OK)
+    const root = prepackedRoot(modelsFolder)
+    accessSync(existsSync(root) ? root : modelsFolder, constants.W_OK)
     return true
   } catch {
     return false
