@@ -4,7 +4,7 @@ import { type ApiUtterance, type ApiWord, type Job, RequestError, request } from
 import { inOrder } from '../../api/in-order.ts'
 import { notify, report } from '../../components/notices.tsx'
 import { texts } from '../../texts.ts'
-import { draftsOf } from './drafts.ts'
+import { type Draft, draftsOf } from './drafts.ts'
 
 const NOTICE_MS = 12_000
 
@@ -32,7 +32,7 @@ export type Edits = {
   /** Returns the position of a part, with the words that the server must find there. */
   positionOf: (source: Source) => { utterance: number; from: number; to: number; expected: string }
   /** What was typed but could not be stored, by row (`rowKey`). */
-  drafts: Map<string, string>
+  drafts: Map<string, Draft>
 }
 
 /** Loads the corrections of a job's transcript. */

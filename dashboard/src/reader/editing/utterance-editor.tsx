@@ -26,7 +26,10 @@ export function UtteranceEditor(props: EditorProps): JSX.Element {
   const key = rowKey(utterance.source)
   const area = useRef<HTMLTextAreaElement>(null)
   const [isSaving, setSaving] = useState(false)
-  const [text, setText] = useState(() => drafts.get(key) ?? utterance.text.trim())
+  const [draft] = useState(() => drafts.get(key))
+  // The words that the editor opened with, even if somebody splits the utterance meanwhile.
+  const [source] = useState(draft?.source ?? utterance.source)
+  const [text, setText] = useState(draft?.text ?? utterance.text.trim())
   const isChanged = text !== utterance.text.trim()
   // Once, when it appears.
   useLayoutEffect(() => {
@@ -34,7 +37,7 @@ export function UtteranceEditor(props: EditorProps): JSX.Element {
     area.current?.focus()
     area.current?.setSelectionRange(caret, caret)
   }, [])
-  const position = positionOf(utterance.source)
+  const position = positionOf(source)
   const close = () => {
     drafts.delete(key)
     props.close()
@@ -44,7 +47,7 @@ export function UtteranceEditor(props: EditorProps): JSX.Element {
       drafts.delete(key)
       return true
     }
-    if (isChanged) drafts.set(key, text)
+    if (isChanged) drafts.set(key, { text, source })
     // The editor is removed only after this if the sign-in has ended.
     setTimeout(() => {
       if (!area.current && drafts.has(key)) notify(t.kept, { kind: 'error', ms: NOTICE_MS })

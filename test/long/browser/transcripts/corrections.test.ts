@@ -99,7 +99,7 @@ test('what is typed is still there after a new sign-in if another tab has signed
   await other.getByLabel('API key').waitFor()
 
   await page.keyboard.press('Enter')
-  await page.getByText('What you typed is not stored yet.').waitFor()
+  await page.getByText('What you typed is not stored yet.').first().waitFor()
   assert.equal(await asks(page), true)
   await page.getByLabel('API key').fill(server.key)
   await page.getByRole('button', { name: 'Sign in' }).click()
@@ -125,7 +125,7 @@ test('a correction that could not be stored is there when its page is opened aga
   await words.fill('We sell the brave new bread')
   await page.route('**/edits', (route) => route.abort())
   await page.getByRole('link', { name: 'Recordings', exact: true }).click()
-  await page.getByText('What you typed is not stored yet.').waitFor()
+  await page.getByText('What you typed is not stored yet.').first().waitFor()
   await page.unroute('**/edits')
   await page.goto(`${server.url}/#/pre-recorded/${id}`)
   await words.waitFor()
@@ -200,6 +200,36 @@ test('a user corrects words and speakers, and undoes it', { skip }, async (t) =>
     spoken.map(({ text }) => text),
   )
   assert.deepEqual(problems, [])
+})
+
+test('what was typed into an utterance that somebody else split replaces all of its words', {
+  skip,
+}, async (t) => {
+  const { page, id } = await openTranscript(t)
+  await page.getByLabel('Correct', { exact: true }).check()
+  const words = page.getByRole('textbox', { name: 'Words at 0:00' })
+  await page.locator('[data-start]', { hasText: 'grave' }).click()
+  await words.fill('We sell the brave new bread')
+  const expected = ' grave new bread'
+  const split = { op: 'set_speaker', utterance: 0, from: 3, to: 6, expected, speaker: 1 }
+  const json = { base_version: 0, operations: [split] }
+  const path = `/v2/pre-recorded/${id}/transcript/edits`
+  assert.equal((await call(server, path, { method: 'PATCH', json })).status, 200)
+  await words.press('Enter')
+  await page.getByText('Somebody else corrected this transcript').waitFor()
+  await page.getByText('grave new bread', { exact: true }).waitFor()
+  assert.equal(await words.inputValue(), 'We sell the brave new bread')
+
+  // The same when it is opened again because it could not be stored.
+  await page.route('**/edits', (route) => route.abort())
+  await page.getByRole('link', { name: 'Recordings', exact: true }).click()
+  await page.getByText('What you typed is not stored yet.').first().waitFor()
+  await page.unroute('**/edits')
+  await page.goto(`${server.url}/#/pre-recorded/${id}`)
+  await words.press('Enter')
+  await words.waitFor({ state: 'detached' })
+  const text = (await read(page)).join(' ')
+  assert.equal(text, 'We sell the brave new bread Is it fresh of course it is Then I take two')
 })
 
 test('a share link shows one recording without a key', { skip }, async (t) => {
