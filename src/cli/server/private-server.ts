@@ -46,6 +46,7 @@ export async function startPrivateServer(
     remote: remoteOptions(settings, log),
     pulls: settings.models.autoPull ? createPullQueue(settings, log) : undefined,
     log,
+    prepacks: true,
   })
   try {
     const { createApp } = await import('../../app/app.ts')

@@ -1,5 +1,6 @@
 import { fork } from 'node:child_process'
 import { accessSync, constants, existsSync } from 'node:fs'
+import type { Socket } from 'node:net'
 import { bareEnvironment } from '../../../audio/decoder/sandbox/bare-environment.ts'
 import type { Log } from '../../../observability/log.ts'
 import { findPrepacked, prepackedName, prepackedRoot } from './prepacked-models.ts'
@@ -16,19 +17,21 @@ export function prepackInBackground(modelsFolder: string, log: Log, onDone: () =
     env: bareEnvironment(),
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   })
-  let stderr = ''
-  child.stderr!.setEncoding('utf8').on('data', (text: string) => {
-    stderr = (stderr + text).slice(-2000)
+  let problem = ''
+  const stderr = child.stderr as Socket
+  stderr.setEncoding('utf8').on('data', (text: string) => {
+    problem = (problem + text).slice(-2000)
   })
   child.on('error', (error) => log.warn({ err: error }, 'cannot prepack the models'))
   child.on('exit', (code) => {
     // Code 0 without models means that another process, such as that of another server, is
     // prepacking.
     if (code === 0 && findPrepacked(modelsFolder)) onDone()
-    else if (code !== 0) log.warn({ problem: stderr }, 'cannot prepack the models')
+    else if (code !== 0) log.warn({ problem }, 'cannot prepack the models')
   })
   child.unref()
   child.channel?.unref()
+  stderr.unref()
 }
 
 function isNeeded(modelsFolder: string): boolean {

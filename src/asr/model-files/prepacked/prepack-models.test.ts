@@ -5,11 +5,13 @@ import { mkdir, open, readdir, readFile, stat, symlink, utimes, writeFile } from
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { captureLog } from '../../../../test/support/server/captured-log.ts'
 import { makeFolder } from '../../../../test/support/storage/test-storage.ts'
 import { createLog } from '../../../observability/log.ts'
 import { createSpeechEngine } from '../../create-speech-engine.ts'
 import { moonshineDimensions } from '../../engines/moonshine.ts'
 import { elementType, readModel, type WritableModel } from '../../onnx/onnx.ts'
+import { prepackInBackground } from './prepack-in-background.ts'
 import { assertSameOutput, prepackModels } from './prepack-models.ts'
 import { findPrepacked, prepackedGraphs, prepackedName, prepackedRoot } from './prepacked-models.ts'
 import { multipliesSignedExactly } from './signed-weights.ts'
@@ -108,4 +110,16 @@ test('a worker falls back to the installed models if the prepacked ones fail to 
   t.after(() => worker.kill('SIGKILL'))
   const [message] = await once(worker, 'message')
   assert.equal(message.type, 'ready')
+})
+
+test('a program may end while the models are prepacked', { skip }, async (t) => {
+  // It holds no models, so prepacking fails.
+  const folder = await makeFolder(t)
+  const { log, lines } = captureLog()
+  const before = process.getActiveResourcesInfo()
+  prepackInBackground(folder, log, () => {})
+  assert.deepEqual(process.getActiveResourcesInfo(), before)
+  while (lines.length === 0) await sleep(20)
+  assert.equal(lines[0]!.msg, 'cannot prepack the models')
+  assert.match(JSON.stringify(lines[0]), /no such file/)
 })
