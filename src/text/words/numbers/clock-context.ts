@@ -7,8 +7,9 @@ import { parseSpokenNumber } from './number-words.ts'
 /** The words of a time of day: `end` is the index of the word after it. */
 export type ClockPlace = { at: number; end: number }
 
+/** Courts and squares are seldom addresses: at nine thirty District Court opened. */
 const STREET =
-  /^(?:street|avenue|road|lane|boulevard|drive|place|court|way|square|terrace|parkway|st|ave|rd|blvd)$/
+  /^(?:street|avenue|road|lane|boulevard|drive|place|way|terrace|parkway|st|ave|rd|blvd)$/
 /** The longest name of a street: Martin Luther King Jr. Boulevard. */
 const MAX_STREET_WORDS = 5
 const AFTER_TIME =
@@ -19,6 +20,7 @@ const BEFORE_END = /^(?:to|until|till|through|and)$/
 
 /** Returns whether a name of a street begins at a word, as in "eight thirty Elm Street". */
 export function isStreetAt(words: readonly Word[], at: number): boolean {
+  if (endsPhrase(words[at - 1])) return false
   for (let i = at; i < at + MAX_STREET_WORDS; i++) {
     const { core, after } = wordPartsOf(words[i]?.text ?? '')
     if (!/^(?:\p{Lu}|\d+(?:st|nd|rd|th)$)/u.test(core)) return false

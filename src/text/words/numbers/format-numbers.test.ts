@@ -122,6 +122,12 @@ test('style digits reads times of the clock in intervals, before parts of the da
     'In nineteen thirty in the morning ten fifteen-year-olds came tomorrow.':
       'In 1930 in the morning 10 fifteen-year-olds came tomorrow.',
     'five thirty. Tomorrow, five thirty, in the morning': '5 30. Tomorrow, 5 30, in the morning',
+    'Room three fifteen tonight, flight two ten in the morning, highway one oh one tomorrow.':
+      'Room 315 tonight, flight 210 in the morning, highway 101 tomorrow.',
+    'Her sugar was one fifteen in the morning, and he takes two fifty in the evening.':
+      'Her sugar was 1 15 in the morning, and he takes 2 50 in the evening.',
+    'I weigh one forty-five tonight. He takes the bus at six forty-one in the morning.':
+      'I weigh 145 tonight. He takes the bus at 6:41 in the morning.',
   }
   for (const [text, expected] of Object.entries(cases))
     assert.equal(written(text, 'digits'), expected)
@@ -136,6 +142,11 @@ test('style digits joins the number of a house after "at"', () => {
     'At eight thirty Place Clichy woke.': 'At 8:30 Place Clichy woke.',
     'At eight thirty John left. At nine fifteen Anna, Elm Street.':
       'At 8:30 John left. At 9:15 Anna, Elm Street.',
+    'We met at eight thirty. Elm Street was closed. By nine thirty, Wall Street was up.':
+      'We met at 8:30. Elm Street was closed. By 9:30, Wall Street was up.',
+    'At nine thirty District Court opened, by eleven thirty Times Square was full.':
+      'At 9:30 District Court opened, by 11:30 Times Square was full.',
+    'Until ten thirty Main Street is closed.': 'Until 10:30 Main Street is closed.',
   }
   for (const [text, expected] of Object.entries(cases))
     assert.equal(written(text, 'digits'), expected)

@@ -17,6 +17,9 @@ const BEFORE_THREE_DIGITS = /^(?:extension|room|flight|page|channel|route|highwa
 const BEFORE_CLOCK = /^(?:at|until|till|by|around|before|after)$/
 /** After these, "eleven thirty" is a time, too; elsewhere it may be a year. */
 const BEFORE_NOON_OR_LATER = /^(?:at|until|till|by|around|before|after|from|to|about)$/
+/** Shortly after these, "two fifty in the morning" is a dose, a measured value or a result. */
+const MEASURED =
+  /^(?:weigh(?:s|ed|ing)?|weight|sugars?|glucose|pressure|tak(?:es?|ing)|took|dos(?:es?|age)|s(?:old|ells?)|bowl(?:s|ed|ing)?|batting)$/
 /** After these, "thirty second" is a number of seconds. */
 const BEFORE_DURATION = /^(?:an?|another|each|every|per|first|last|next)$/i
 /** After these, "one" is a pronoun: that one, twenty-two of them. */
@@ -296,14 +299,25 @@ function timeOfDay(
   const after = parts[end] ?? ''
   const place = { at, end: at + count }
   const beforeTime = isYearLike(number) ? BEFORE_NOON_OR_LATER : BEFORE_CLOCK
+  const isOther = isLabelOrMeasure(words, at)
   const isLikelyTime =
     (hasOh || minutes % 15 === 0) &&
-    (beforeTime.test(lowerCoreAt(words, at - 1)) || isPlacedInTime(words, place)) &&
+    (beforeTime.test(lowerCoreAt(words, at - 1)) || (!isOther && isPlacedInTime(words, place))) &&
     !AFTER_NUMBER.test(after) &&
     !parseSpokenNumber([after]) &&
-    !isStreetAt(words, place.end)
-  const isTime = isLikelyTime || TIME_OF_DAY.test(after) || isBeforePartOfDay(words, place)
+    // "Ten thirty" is no number of a house that could be joined.
+    (value === 10 || !isStreetAt(words, place.end))
+  const isTime =
+    isLikelyTime || TIME_OF_DAY.test(after) || (!isOther && isBeforePartOfDay(words, place))
   return isTime ? { text: `${hours}:${String(minutes).padStart(2, '0')}`, count } : undefined
+}
+
+/** Returns whether the words before a number say that it is no time: room, weighs, but not at. */
+function isLabelOrMeasure(words: readonly Word[], at: number): boolean {
+  const before = lowerCoreAt(words, at - 1)
+  if (LABEL.test(before)) return true
+  const isMeasured = lowerCoresBefore(words, at).some((core) => MEASURED.test(core))
+  return isMeasured && !BEFORE_NOON_OR_LATER.test(before)
 }
 
 /** Returns the hours, the minutes, and the index of the part after them. */
