@@ -173,6 +173,14 @@ test('style digits writes prices that end like those of shops as decimals', () =
     'the twenty-fourth thirty-nine a month, ten one hundred ninety-nine a month':
       'the 24th 39 a month, 10 199 a month',
     'thirty forty-nine per cent, thirty forty-nine and': '30 49 per cent, 30 49 and',
+    'In June nineteen sixty-nine a month and a half before the landing':
+      'In June 1969 a month and a half before the landing',
+    'On December third nineteen eighty-nine a week and a day later':
+      'On December third 1989 a week and a day later',
+    'from nineteen ninety through nineteen ninety-nine each year':
+      'from 1990 through 1999 each year',
+    'It leaves at eleven fifty-nine each night. Steak twelve ninety-nine a pound.':
+      'It leaves at 1159 each night. Steak 12.99 a pound.',
   }
   for (const [text, expected] of Object.entries(cases))
     assert.equal(written(text, 'digits'), expected)

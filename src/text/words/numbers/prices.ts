@@ -4,8 +4,15 @@ import { parseSpokenNumber, type SpokenNumber } from './number-words.ts'
 const UNIT =
   /^(?:month|year|week|day|night|hour|person|piece|pop|head|seat|user|pound|gallon|ticket|bottle|box|share)$/
 const AFTER_PRICE = /^(?:|and|or|for|with|plus|but|if)$/
-/** Before these, "nineteen ninety-nine a year" is a year. */
+/** Before these, what may be a year is none: it is nineteen ninety-nine a month. */
+const BEFORE_PRICE =
+  /^(?:|is|it|that|are|for|at|just|only|about|around|under|over|than|costs?|pa(?:y|ys|id)|charge[sd]?|now|plus)$/
+/** Lower prices, such as twelve ninety-nine, are seldom years. */
+const MIN_YEAR = 1300
+/** Before these, "twelve ninety-nine a year" is a year, too. */
 const BEFORE_YEAR = /^(?:in|since|until|till|by|of|year|during|after|before|from|to)$/
+/** The last hour of a clock: "at eleven fifty-nine each night" is a time. */
+const MAX_HOUR = 12
 /** Sums of these are hundreds: the rent is twelve ninety-five a month. */
 const LARGE_SUM =
   /^(?:rents?|rented|leases?|leased|mortgages?|salary|salaries|apartments?|condos?)$/
@@ -25,9 +32,15 @@ export function priceOf(
   if (cents < 29 || (cents % 10 !== 9 && cents !== 95)) return undefined
   const [article = '', unit = '', after = ''] = parts.slice(words)
   const isPer = article === 'per'
-  if (!UNIT.test(unit) || !(isPer || (/^(?:an?|each)$/.test(article) && AFTER_PRICE.test(after))))
+  const isEach = article === 'each' && dollars > MAX_HOUR
+  if (
+    !UNIT.test(unit) ||
+    !(isPer || ((isEach || /^an?$/.test(article)) && AFTER_PRICE.test(after)))
+  )
     return undefined
-  if (BEFORE_YEAR.test(preceding.at(-1) ?? '')) return undefined
+  const before = preceding.at(-1) ?? ''
+  const mayBeYear = number.value >= MIN_YEAR
+  if (mayBeYear ? !BEFORE_PRICE.test(before) : BEFORE_YEAR.test(before)) return undefined
   if (preceding.some((word) => LARGE_SUM.test(word))) return undefined
   return { text: `${dollars}.${cents}`, words }
 }
