@@ -1,3 +1,4 @@
+import { isFunctionWordInText } from '../letter-case.ts'
 import { AFTER_NUMBER } from './number-context.ts'
 import { parseSpokenNumber } from './number-words.ts'
 
@@ -22,10 +23,13 @@ export function decimalsOf(parts: readonly string[]): string[] {
   return decimals.length > 0 ? decimals : twoDecimalsOf(parts)
 }
 
-/** Reads "point twelve" and "point twenty-five". */
+/** Reads "point twelve" and "point twenty-five", but not "a twenty point twelve rebound night". */
 function twoDecimalsOf([point, ...parts]: readonly string[]): string[] {
   const number = point === 'point' ? parseSpokenNumber(parts) : undefined
   if (number?.isOrdinal !== false || number.value > 99) return []
+  const after = parts[number.words] ?? ''
+  const isUnit = AFTER_NUMBER.test(after) || UNIT_OF_DOSE.test(after)
+  if (after !== '' && !isUnit && !isFunctionWordInText(after)) return []
   const digits = String(number.value)
   return ['.', ...(number.words === 1 ? [digits] : digits)]
 }
@@ -36,7 +40,8 @@ export function dictatedDecimal(
 ): { text: string; words: number } | undefined {
   const count = parts.findIndex((part) => digitOf(part) === undefined)
   const decimals = count < MIN_DICTATED_DIGITS ? [] : decimalsOf(parts.slice(count))
-  if (decimals.length === 0) return undefined
+  // "Zero one zero point five" is a row of numbers.
+  if (decimals.length === 0 || digitOf(parts[0]!) === 0) return undefined
   const digits = parts.slice(0, count).map(digitOf)
   return { text: [...digits, ...decimals].join(''), words: count + decimals.length }
 }

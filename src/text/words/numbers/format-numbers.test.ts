@@ -191,7 +191,7 @@ test('style digits reads decimals of two digits, without a whole number and of d
     'From Python three point nine to three point twelve, pi is three point fourteen.':
       'From Python 3.9 to 3.12, pi is 3.14.',
     'two point twenty-five, version one point ten, two point twenty-fold':
-      '2.25, version 1.10, two point twenty-fold',
+      '2.25, version 1.10, 2 point twenty-fold',
     'two point first, two point twelfth, two point twelve hundred':
       '2 point first, 2 point 12th, 2 point 1200',
     'Contact tower one one eight point seven, or one two oh point nine five.':
@@ -203,6 +203,9 @@ test('style digits reads decimals of two digits, without a whole number and of d
       'Give 0.25 milligrams. 0.5 percent, up 0.5 percent.',
     'At this point five miles remain. Only point five, only point five people.':
       'At this point 5 miles remain. Only point 5, only point 5 people.',
+    'A twenty point twelve rebound night, a ten point twenty day plan, by two point twenty seconds':
+      'A 20 point 12 rebound night, a 10 point 20 day plan, by 2.20 seconds',
+    'Version three point twelve of it, zero one zero point five': 'Version 3.12 of it, 0 1 0.5',
     'At one point we met. At one point twenty people left. One point five, one point.':
       'At one point we met. At one point 20 people left. 1.5, one point.',
   }
