@@ -224,6 +224,12 @@ test('style digits joins the digits of weights and of the heat of an oven', () =
     'He weighs one sixty-five pounds, she one twenty pounds.':
       'He weighs 165 pounds, she 120 pounds.',
     'A three sixty degree view, two twenty-five pound bags.': 'A 360 degree view, 2 25 pound bags.',
+    'It has one ninety degree angle and two forty-five degree angles.':
+      'It has 1 90 degree angle and 2 45 degree angles.',
+    'She baked cookies and left at four twenty-five. We serve the roast at one fifty.':
+      'She baked cookies and left at 4 25. We serve the roast at 1 50.',
+    'Preheat the oven. He came at four twenty-five. The oven broke at six fifty.':
+      'Preheat the oven. He came at 4 25. The oven broke at 6 50.',
   }
   for (const [text, expected] of Object.entries(cases))
     assert.equal(written(text, 'digits'), expected)

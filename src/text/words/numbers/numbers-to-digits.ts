@@ -42,7 +42,9 @@ const DECADES: Record<string, string> = {
 /** Lower values of a blood pressure are rare: "two fifty over ten years" is a price. */
 const MIN_LOWER_PRESSURE = 30
 /** Shortly after these, "to three fifty" is a number of degrees. */
-const OVEN = /^(?:ovens?|preheat(?:ed|ing)?|bak(?:e|ed|ing)|roast(?:ed|ing)?)$/
+const OVEN = /^(?:ovens?|preheat(?:ed|ing)?|bak(?:e|ing)|roast(?:ing)?)$/
+/** In degrees Fahrenheit, or Celsius. */
+const [MIN_HEAT, MAX_HEAT] = [200, 550]
 /** How many words before a number may say what it is. */
 const MAX_CUE_DISTANCE = 8
 /** Ordinals below this stay in words: first of all, wait a second, third party. */
@@ -154,10 +156,12 @@ function threeDigitLabel(
   const last = tens.words + 1
   const [before, after] = [lowerCoreAt(words, at - 1), parts[last] ?? '']
   const decimals = decimalsOf(parts.slice(last)).join('')
-  const isMeasured = decimals !== '' || isMeasure(parts.slice(last))
+  // One ninety degree angle and two of them are no numbers of three digits.
+  const isCounted = after === 'degree' && !/^an?$/.test(before)
+  const isMeasured = decimals !== '' || (!isCounted && isMeasure(parts.slice(last)))
   const end = countWords(wordIndexes, last + decimals.length)
   if (end === undefined || precedingNumber(words, at) !== undefined) return undefined
-  const isHeat = isOvenHeat(words, { at, tens: Number(tens.text) })
+  const isHeat = isOvenHeat(words, { at, heat: value * 100 + Number(tens.text) })
   const isLabeled = isHeat || BEFORE_THREE_DIGITS.test(before) || isStreetAt(words, at + end)
   if (tens.isVague && !isMeasured && !isLabeled) return undefined
   const isNoTime = isHeat || Number(tens.text) >= 60
@@ -171,9 +175,10 @@ function threeDigitLabel(
 }
 
 /** Returns whether "to three fifty" is the heat of an oven. */
-function isOvenHeat(words: readonly Word[], { at, tens }: { at: number; tens: number }): boolean {
-  const isHeat = tens % 25 === 0 && /^(?:to|at)$/.test(lowerCoreAt(words, at - 1))
-  return isHeat && lowerCoresBefore(words, at).some((core) => OVEN.test(core))
+function isOvenHeat(words: readonly Word[], { at, heat }: { at: number; heat: number }): boolean {
+  const isHeat = heat % 25 === 0 && heat >= MIN_HEAT && heat <= MAX_HEAT
+  if (!isHeat || !/^(?:to|at)$/.test(lowerCoreAt(words, at - 1))) return false
+  return lowerCoresBefore(words, at).some((core) => OVEN.test(core))
 }
 
 /** Reads twenty-three as 23 and "oh five" as 05; `isVague` unless it is the former. */
@@ -192,9 +197,10 @@ function isMeasure([first, ...rest]: readonly string[]): boolean {
   return lower !== undefined && lower.value >= MIN_LOWER_PRESSURE && lower.value < 100
 }
 
-/** Returns the words shortly before an index, in lower case. */
+/** Returns the words shortly before an index in the same sentence, in lower case. */
 function lowerCoresBefore(words: readonly Word[], at: number): string[] {
-  const before = words.slice(Math.max(0, at - MAX_CUE_DISTANCE), at)
+  const near = words.slice(Math.max(0, at - MAX_CUE_DISTANCE), at)
+  const before = near.slice(near.findLastIndex(({ text }) => /[.!?]$/.test(text)) + 1)
   return before.map(({ text }) => wordPartsOf(text).core.toLowerCase())
 }
 
