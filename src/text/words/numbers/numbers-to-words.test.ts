@@ -41,6 +41,8 @@ test('style words converts numbers, years, times, money and percent', () => {
 
 test('style words writes an amount before a noun in the singular', () => {
   const cases = {
+    'Another $20 goes to charity, another $5 million came.':
+      'Another twenty dollars goes to charity, another five million dollars came.',
     'A $20 bill, a $5 million deal and a $19.99 plan.':
       'A twenty dollar bill, a five million dollar deal and a nineteen dollar and ninety-nine cent plan.',
     'He paid $20 bills, a $20 and the $5 million deal.':

@@ -76,7 +76,7 @@ function isBeforeNoun(words: readonly Word[], at: number): boolean {
 }
 
 function hasArticle(words: readonly Word[], at: number): boolean {
-  return /^(?:an?|another)$/i.test(words[at - 1]?.text ?? '')
+  return /^an?$/i.test(words[at - 1]?.text ?? '')
 }
 
 function isFollowedByNoun(words: readonly Word[], at: number): boolean {
