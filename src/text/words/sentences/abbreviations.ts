@@ -21,9 +21,9 @@ const NUMBERED = new Set(
   ),
 )
 
-/** Names that end in an exclamation mark, in lower case, by language. */
+/** Names that end in an exclamation mark, by language. */
 const EXCLAIMED: Record<string, RegExp> = {
-  en: /^(?:yahoo|jeopardy|joomla)$/,
+  en: /^(?:Yahoo|Jeopardy|Joomla)$/,
 }
 
 /** Abbreviations at the end of a list or a company name; a capital after them begins a sentence. */
@@ -65,7 +65,8 @@ export function abbreviationOf(core: string, language: string): Abbreviation | u
   if (neverFinalByLanguage.get(language)?.has(folded)) return 'never-final'
   if (core === 'v' && language === 'en') return 'never-final'
   if (folded === 'a.m' || folded === 'p.m') return 'hour'
-  if (NUMBERED.has(folded)) return 'numbered'
+  // CA is California, and ends a sentence before a number.
+  if (NUMBERED.has(folded) && core !== 'CA') return 'numbered'
   if (LIST_END.has(folded)) return 'list-end'
   if (AMBIGUOUS.has(folded) || /^(\p{Lu}|\p{L}(\.\p{L})+)$/u.test(core)) return 'ambiguous'
   return undefined
@@ -73,7 +74,7 @@ export function abbreviationOf(core: string, language: string): Abbreviation | u
 
 /** Returns whether a word is a name that ends in an exclamation mark (Yahoo!, Jeopardy!). */
 export function isExclaimedName(core: string, language: string): boolean {
-  return EXCLAIMED[language]?.test(core.toLowerCase()) ?? false
+  return EXCLAIMED[language]?.test(core) ?? false
 }
 
 /** Returns whether a word belongs to a time of day before it (5 p.m. Monday, 6 a.m. Eastern). */

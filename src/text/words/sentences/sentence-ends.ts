@@ -47,10 +47,10 @@ export function sentenceEnds(texts: readonly string[], language: string): boolea
   const hasCapitals = texts.some((text) => /\p{Lu}/u.test(text))
   const breaks = unicodeBreaks(texts, language)
   return texts.map((text, i) => {
-    const [next, afterNext] = [texts[i + 1], texts[i + 2]]
+    const [before, next, afterNext] = [texts[i - 1], texts[i + 1], texts[i + 2]]
     if (next === undefined) return true
     if (!breaks.has(i) && !isMissedBreak(text, next, hasCapitals)) return false
-    return !continuesAfterMark(text, { next, afterNext, language, hasCapitals })
+    return !continuesAfterMark(text, { before, next, afterNext, language, hasCapitals })
   })
 }
 
@@ -87,8 +87,9 @@ function isMissedBreak(text: string, next: string, hasCapitals: boolean): boolea
   return !hasCapitals || /^(?:\p{N}|\p{Ll}\p{Lu})/u.test(first)
 }
 
-/** The words after a mark; `hasCapitals` is whether the text has any capitals. */
+/** The words around a word with a mark; `hasCapitals` is whether the text has any capitals. */
 type BreakContext = {
+  before: string | undefined
   next: string
   afterNext: string | undefined
   language: string
@@ -97,7 +98,7 @@ type BreakContext = {
 
 /** Returns whether the sentence continues after a word with a mark that often ends one. */
 function continuesAfterMark(text: string, context: BreakContext): boolean {
-  const { next, afterNext, language, hasCapitals } = context
+  const { before, next, afterNext, language, hasCapitals } = context
   const first = wordPartsOf(next).core
   const unquoted = withoutClosing(text)
   const isLowerCase = hasCapitals && /^\p{Ll}(?!\p{Lu})/u.test(first)
@@ -111,7 +112,10 @@ function continuesAfterMark(text: string, context: BreakContext): boolean {
   )
     return true
   const { core, possessive } = wordPartsOf(unquoted)
-  if (/^[^!]*!$/.test(text) && isExclaimedName(core, language)) return !isStarter(first, language)
+  // At the beginning of a sentence, "Yahoo!" is a cry.
+  const isWithin = before !== undefined && !/[.!?…]$/.test(withoutClosing(before))
+  if (isWithin && /^[^!]*!$/.test(text) && isExclaimedName(core, language))
+    return !isStarter(first, language)
   // A masked word, such as "C***.", is not an initial.
   if (!/[^.*]\.$/.test(unquoted)) return false
   return isInnerFullStop(core + possessive, first, language)

@@ -59,6 +59,7 @@ test('abbreviations before numbers continue, and end a sentence elsewhere', () =
     'Call tel. 555 0199, ext. 12, at Apt. 4 in Rm. 7.|Thanks.',
     'It was built ca. 1900.|She left her rm.|He stayed.',
     'It takes approx. 20 minutes.|He said no.|Five came.',
+    'She moved to Fresno, CA.|20 years later she left.',
     'Brown v. Board of Education was first.|It was Henry V.|Then Henry left.',
   ]
   assert.deepEqual(missed(english(cases)), [])
@@ -69,6 +70,7 @@ test('a sentence continues after a name with an exclamation mark, except before 
   const cases = [
     'We used Yahoo! Mail.|We watched Jeopardy! Friday.',
     'I worked at Yahoo!|Is it still there?|I liked Yahoo!!|Google is fine.',
+    'Yahoo!|Grandma is here.|We shouted.|Yahoo!|Dad came.|Our ship is in jeopardy!|Captain Lee cried.',
     'Wow!|Google came.|It is "Yahoo!"|Google is not.',
   ]
   assert.deepEqual(missed(english(cases)), [])
