@@ -229,6 +229,13 @@ const cases: Record<string, string[]> = {
   'We left Professor Emeritus Qorbani.': ['OCCUPATION Professor', 'NAME_FAMILY Qorbani'],
   'It cost five pounds at our ten year anniversary.': ['MONEY five pounds', 'DURATION ten year'],
   'The username is at the top and the handle is at least new.': [],
+  'The handle is at waist height, my login is at work.': [],
+  'My login is at home, the handle is at school, at eye level. The handle is at room temperature.':
+    [],
+  'The handle is at eye level.': [],
+  'The login is at five thirty.': ['TIME five thirty'],
+  'It hurt our foot traffic, hurt their back line and hurt our shoulder season.': [],
+  'A sixty-second time limit, for the thirty-second time.': ['DURATION A sixty-second'],
   'Ask Tom, Anita and Xochitl.': ['NAME_GIVEN Tom', 'NAME_GIVEN Anita', 'NAME_GIVEN Xochitl'],
 }
 for (const [text, expected] of Object.entries(cases)) {

@@ -146,8 +146,8 @@ export function findAmounts(text: string): Entity[] {
     const textAfter = text.slice(to, to + 40)
     const isWeight = weight || (/pounds$/.test(text.slice(from, to)) && ounces.test(textAfter))
     if (type === 'MONEY' && isWeight) return false
-    // On the forty-second floor, not in a forty-second break.
-    if (/[a-z][ -]second$/i.test(text.slice(from, to)) && counted.test(textAfter)) {
+    // On the forty-second floor, not in a forty-second break or a sixty-second time limit.
+    if (/^(?!an? ).*[a-z][ -]second$/i.test(text.slice(from, to)) && counted.test(textAfter)) {
       return type !== 'DURATION'
     }
     // Thousands of units are a quantity of goods, not a dose.

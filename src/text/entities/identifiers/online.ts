@@ -77,7 +77,7 @@ const patterns: EntityPattern[] = [
   {
     type: 'USERNAME',
     pattern: new RegExp(
-      `\\b(?:user ?name|user id|login(?: name)?|log ?in name|screen name|handle|gamertag)(?: is| was|:|,| would be|'s)+ (?<e>${notAfterComma}${notPastEvent}(?:at (?=\\p{L}+ (?:underscore|dot|dash|\\d)))?(?!(?:not|the|a|an|my|your|wrong|taken|and|invalid|incorrect|already|required|available|unavailable|case|too|in|on|at (?:the|a|an|my|your|this|that|least|all|most)|different|unknown)\\b)(?:at [\\p{L}\\d_]+(?: (?!(?:and|or|is|the|of|on|in|for|from|but)\\b)[\\p{L}\\d_]+){0,2}(?=[.,;?!]|$| (?:and|on|but)\\b)|(?:(?!(?:and|or|is|the|with|at|to)\\b)\\p{L}+ ){1,3}(?:\\d+|${digit})\\b(?: (?:${digit}|\\d+)\\b)*|(?!at\\b)[\\p{L}\\d][\\p{L}\\d_.-]*[\\p{L}\\d](?: (?:underscore|dot|dash|hyphen) [\\p{L}\\d]+| (?:${digit}|\\d+)\\b)*))`,
+      `\\b(?:user ?name|user id|login(?: name)?|log ?in name|screen name|handle|gamertag)(?: is| was|:|,| would be|'s)+ (?<e>${notAfterComma}${notPastEvent}(?:at (?=\\p{L}+ (?:underscore|dot|dash|\\d)))?(?!(?:not|the|a|an|my|your|wrong|taken|and|invalid|incorrect|already|required|available|unavailable|case|too|in|on|at (?:the|a|an|my|your|this|that|least|all|most|work|home|school|\\p{L}+ (?:height|level|temperature)|${numberWord})|different|unknown)\\b)(?:at [\\p{L}\\d_]+(?: (?!(?:and|or|is|the|of|on|in|for|from|but)\\b)[\\p{L}\\d_]+){0,2}(?=[.,;?!]|$| (?:and|on|but)\\b)|(?:(?!(?:and|or|is|the|with|at|to)\\b)\\p{L}+ ){1,3}(?:\\d+|${digit})\\b(?: (?:${digit}|\\d+)\\b)*|(?!at\\b)[\\p{L}\\d][\\p{L}\\d_.-]*[\\p{L}\\d](?: (?:underscore|dot|dash|hyphen) [\\p{L}\\d]+| (?:${digit}|\\d+)\\b)*))`,
       'giu',
     ),
     score: 0.9,

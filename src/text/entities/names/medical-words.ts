@@ -34,7 +34,7 @@ const endings: { type: EntityType; ending: RegExp; not?: RegExp }[] = [
 const injury: EntityPattern = {
   type: 'INJURY',
   pattern:
-    /\b(?:broken?|fractured|dislocated|sprained|injured|shattered|bruised|tore|torn|hurt) (?:my|your|his|her|our|their)(?: (?:left|right|lower|upper|big|little|index|middle|ring))*(?: (?:arm|leg|wrist|ankle|foot|hand|finger|thumb|toe|hip|knee|elbow|shoulder|nose|jaw|rib|neck|back|hamstring|calf|groin|tendon|ligament|collarbone|kneecap|tailbone|pelvis|femur|skull)s?| ACL| meniscus| rotator cuff| Achilles(?: tendon)?)\b(?! (?:doors?|sides?|yards?|seats?|windows?|gates?|fences?|rests?|packs?)\b)/giu,
+    /\b(?:broken?|fractured|dislocated|sprained|injured|shattered|bruised|tore|torn|hurt) (?:my|your|his|her|our|their)(?: (?:left|right|lower|upper|big|little|index|middle|ring))*(?: (?:arm|leg|wrist|ankle|foot|hand|finger|thumb|toe|hip|knee|elbow|shoulder|nose|jaw|rib|neck|back|hamstring|calf|groin|tendon|ligament|collarbone|kneecap|tailbone|pelvis|femur|skull)s?| ACL| meniscus| rotator cuff| Achilles(?: tendon)?)\b(?! (?:doors?|sides?|yards?|seats?|windows?|gates?|fences?|rests?|packs?|traffic|lines?|season)\b)/giu,
   score: 0.8,
 }
 
