@@ -124,6 +124,7 @@ test('style digits reads times of the clock in intervals, before parts of the da
     'five thirty. Tomorrow, five thirty, in the morning': '5 30. Tomorrow, 5 30, in the morning',
     'Room three fifteen tonight, flight two ten in the morning, highway one oh one tomorrow.':
       'Room 315 tonight, flight 210 in the morning, highway 101 tomorrow.',
+    'Heart rate one ten in the morning': 'Heart rate 1 10 in the morning',
     'Her sugar was one fifteen in the morning, and he takes two fifty in the evening.':
       'Her sugar was 1 15 in the morning, and he takes 2 50 in the evening.',
     'I weigh one forty-five tonight. He takes the bus at six forty-one in the morning.':
@@ -137,8 +138,10 @@ test('style digits joins the number of a house after "at"', () => {
   const cases = {
     'She lives at one oh one North Main Street, he at eight thirty Elm Street.':
       'She lives at 101 North Main Street, he at 830 Elm Street.',
-    'We met at twelve fifteen Fifth Avenue, until eleven thirty 42nd Street.':
-      'We met at 1215 Fifth Avenue, until 1130 42nd Street.',
+    'We met at twelve fifteen Fifth Avenue, went to eleven thirty 42nd Street.':
+      'We met at 1215 Fifth Avenue, went to 1130 42nd Street.',
+    'After seven thirty Abbey Road was quiet, until nine fifteen Diane Lane came.':
+      'After 7:30 Abbey Road was quiet, until 9:15 Diane Lane came.',
     'At eight thirty Place Clichy woke.': 'At 8:30 Place Clichy woke.',
     'At eight thirty John left. At nine fifteen Anna, Elm Street.':
       'At 8:30 John left. At 9:15 Anna, Elm Street.',
@@ -177,6 +180,8 @@ test('style digits writes prices that end like those of shops as decimals', () =
       'In June 1969 a month and a half before the landing',
     'On December third nineteen eighty-nine a week and a day later':
       'On December third 1989 a week and a day later',
+    'It began about nineteen forty-nine a year or so after.':
+      'It began about 1949 a year or so after.',
     'from nineteen ninety through nineteen ninety-nine each year':
       'from 1990 through 1999 each year',
     'It leaves at eleven fifty-nine each night. Steak twelve ninety-nine a pound.':

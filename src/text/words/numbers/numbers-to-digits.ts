@@ -19,9 +19,11 @@ const BEFORE_CLOCK = /^(?:at|until|till|by|around|before|after)$/
 const BEFORE_NOON_OR_LATER = /^(?:at|until|till|by|around|before|after|from|to|about)$/
 /** Shortly after these, "two fifty in the morning" is a dose, a measured value or a result. */
 const MEASURED =
-  /^(?:weigh(?:s|ed|ing)?|weight|sugars?|glucose|pressure|tak(?:es?|ing)|took|dos(?:es?|age)|s(?:old|ells?)|bowl(?:s|ed|ing)?|batting)$/
+  /^(?:weigh(?:s|ed|ing)?|weight|sugars?|glucose|pressure|rate|tak(?:es?|ing)|took|dos(?:es?|age)|s(?:old|ells?)|bowl(?:s|ed|ing)?|batting)$/
 /** After these, "thirty second" is a number of seconds. */
 const BEFORE_DURATION = /^(?:an?|another|each|every|per|first|last|next)$/i
+/** After these, "eight thirty" before a street is the number of a house. */
+const BEFORE_HOUSE = /^(?:at|to|from)$/
 /** After these, "one" is a pronoun: that one, twenty-two of them. */
 const BEFORE_PRONOUN = /^(?:this|that|the|no|each|every|another|any|which|some)$/
 /** Before these, "two twenty-one" is two numbers: two twenty-one day trips. */
@@ -304,15 +306,16 @@ function timeOfDay(
   if (hours > 12 || !isMinute) return undefined
   const after = parts[end] ?? ''
   const place = { at, end: at + count }
+  const before = lowerCoreAt(words, at - 1)
   const beforeTime = isYearLike(number) ? BEFORE_NOON_OR_LATER : BEFORE_CLOCK
   const isOther = isLabelOrMeasure(words, at)
   const isLikelyTime =
     (hasOh || minutes % 15 === 0) &&
-    (beforeTime.test(lowerCoreAt(words, at - 1)) || (!isOther && isPlacedInTime(words, place))) &&
+    (beforeTime.test(before) || (!isOther && isPlacedInTime(words, place))) &&
     !AFTER_NUMBER.test(after) &&
     !parseSpokenNumber([after]) &&
     // "Ten thirty" is no number of a house that could be joined.
-    (value === 10 || !isStreetAt(words, place.end))
+    (value === 10 || !BEFORE_HOUSE.test(before) || !isStreetAt(words, place.end))
   const isTime =
     isLikelyTime || TIME_OF_DAY.test(after) || (!isOther && isBeforePartOfDay(words, place))
   return isTime ? { text: `${hours}:${String(minutes).padStart(2, '0')}`, count } : undefined

@@ -6,7 +6,7 @@ const UNIT =
 const AFTER_PRICE = /^(?:|and|or|for|with|plus|but|if)$/
 /** Before these, what may be a year is none: it is nineteen ninety-nine a month. */
 const BEFORE_PRICE =
-  /^(?:|is|it|that|are|for|at|just|only|about|around|under|over|than|costs?|pa(?:y|ys|id)|charge[sd]?|now|plus)$/
+  /^(?:|is|it|that|are|for|at|just|only|under|over|than|costs?|pa(?:y|ys|id)|charge[sd]?|now|plus)$/
 /** Lower prices, such as twelve ninety-nine, are seldom years. */
 const MIN_YEAR = 1300
 /** Before these, "twelve ninety-nine a year" is a year, too. */
