@@ -149,7 +149,7 @@ test('style digits joins the number of a house after "at"', () => {
       'We met at 8:30. Elm Street was closed. By 9:30, Wall Street was up.',
     'At nine thirty District Court opened, by eleven thirty Times Square was full.':
       'At 9:30 District Court opened, by 11:30 Times Square was full.',
-    'Until ten thirty Main Street is closed.': 'Until 10:30 Main Street is closed.',
+    'At ten thirty Main Street is closed.': 'At 10:30 Main Street is closed.',
   }
   for (const [text, expected] of Object.entries(cases))
     assert.equal(written(text, 'digits'), expected)
@@ -180,6 +180,7 @@ test('style digits writes prices that end like those of shops as decimals', () =
       'In June 1969 a month and a half before the landing',
     'On December third nineteen eighty-nine a week and a day later':
       'On December third 1989 a week and a day later',
+    'In twelve ninety-nine a year or so later': 'In 1299 a year or so later',
     'It began about nineteen forty-nine a year or so after.':
       'It began about 1949 a year or so after.',
     'from nineteen ninety through nineteen ninety-nine each year':
@@ -211,6 +212,7 @@ test('style digits reads decimals of two digits, without a whole number and of d
     'A twenty point twelve rebound night, a ten point twenty day plan, by two point twenty seconds':
       'A 20 point 12 rebound night, a 10 point 20 day plan, by 2.20 seconds',
     'Version three point twelve of it, zero one zero point five': 'Version 3.12 of it, 0 1 0.5',
+    'two point fifty milligrams': '2.50 milligrams',
     'At one point we met. At one point twenty people left. One point five, one point.':
       'At one point we met. At one point 20 people left. 1.5, one point.',
   }

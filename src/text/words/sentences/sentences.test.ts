@@ -70,7 +70,7 @@ test('a sentence continues after a name with an exclamation mark, except before 
   const cases = [
     'We used Yahoo! Mail.|We watched Jeopardy! Friday.',
     'I worked at Yahoo!|Is it still there?|I liked Yahoo!!|Google is fine.',
-    'Yahoo!|Grandma is here.|We shouted.|Yahoo!|Dad came.|Our ship is in jeopardy!|Captain Lee cried.',
+    'Yahoo!|Grandma is here.|We shouted.|Yahoo!|Dad came.|It was "fun."|Yahoo!|Mom came.|Our ship is in jeopardy!|Captain Lee cried.',
     'Wow!|Google came.|It is "Yahoo!"|Google is not.',
   ]
   assert.deepEqual(missed(english(cases)), [])
