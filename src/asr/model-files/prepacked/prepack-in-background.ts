@@ -24,8 +24,7 @@ export function prepackInBackground(modelsFolder: string, log: Log, onDone: () =
   })
   child.on('error', (error) => log.warn({ err: error }, 'cannot prepack the models'))
   child.on('exit', (code) => {
-    // Code 0 without models means that another process, such as that of another server, is
-    // prepacking.
+    // Code 0 without models means that the disk has too little space.
     if (code === 0 && findPrepacked(modelsFolder)) onDone()
     else if (code !== 0) log.warn({ problem }, 'cannot prepack the models')
   })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, open, readdir, readFile, stat, symlink, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, open, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -47,16 +47,11 @@ test('prepacked models are shared by the processes and compute the same', {
   const root = prepackedRoot(folder)
   const name = prepackedName(folder)!
   assert.equal(findPrepacked(folder), undefined)
-  // What another version, a killed process and a machine with another processor left.
   const otherProcessor = `${name.split('-')[0]}-0123456789ab`
-  for (const other of [
-    '0123456789ab-0123456789ab',
-    '.work-killed',
-    '.work-running',
-    otherProcessor,
-  ])
+  const kept = [otherProcessor, 'lost+found']
+  // Another version left the first one, a killed process the second one.
+  for (const other of ['0123456789ab-0123456789ab', `.work-${name}`, ...kept])
     await mkdir(join(root, other), { recursive: true })
-  await utimes(join(root, '.work-killed'), 0, 0)
   const log = createLog('silent')
   const engine = createSpeechEngine({ folder, workers: 1, log, prepacks: true })
   t.after(() => engine.close())
@@ -64,7 +59,7 @@ test('prepacked models are shared by the processes and compute the same', {
   await engine.close()
 
   const prepacked = findPrepacked(folder)!
-  assert.deepEqual((await readdir(root)).sort(), ['.work-running', name, otherProcessor].sort())
+  assert.deepEqual((await readdir(root)).sort(), ['.locks', name, ...kept].sort())
   const { mtimeMs } = await stat(prepacked)
   await prepackModels(folder)
   assert.equal((await stat(prepacked)).mtimeMs, mtimeMs)
@@ -97,6 +92,16 @@ test('prepacked models are shared by the processes and compute the same', {
   const [original, changed] = [folder, prepacked].map((one) => join(one, 'moonshine-tiny'))
   const trial = assertSameOutput(original!, changed!, moonshineDimensions.tiny)
   await assert.rejects(trial, /computes other values/)
+})
+
+test('servers that start together all use the models that one of them prepacks', {
+  skip,
+}, async (t) => {
+  const folder = await copyModels(t)
+  const { log, lines } = captureLog()
+  const prepack = () => new Promise<void>((resolve) => prepackInBackground(folder, log, resolve))
+  await Promise.all([prepack(), prepack()])
+  assert.deepEqual(lines, [])
 })
 
 test('a worker falls back to the installed models if the prepacked ones fail to load', {

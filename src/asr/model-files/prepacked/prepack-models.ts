@@ -1,9 +1,10 @@
 import { SAMPLE_RATE } from '../../../audio/pcm.ts'
 import '../../onnx/no-telemetry.ts'
-import { closeSync, fdatasyncSync, openSync, readSync, writeSync } from 'node:fs'
-import { mkdir, readdir, rename, rm, stat, statfs } from 'node:fs/promises'
+import { closeSync, existsSync, fdatasyncSync, openSync, readSync, writeSync } from 'node:fs'
+import { mkdir, readdir, rename, rm, statfs } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import ort from 'onnxruntime-node'
+import { withModelLock } from '../../../models/install/lock.ts'
 import { loadMoonshine } from '../../engines/moonshine/decoding/decoder.ts'
 import type { MoonshineDimensions } from '../../engines/moonshine/dimensions.ts'
 import { moonshineDimensions } from '../../engines/moonshine.ts'
@@ -14,7 +15,13 @@ import {
   type WritableModel,
   writeModel,
 } from '../../onnx/onnx.ts'
-import { isSameSource, prepackedGraphs, prepackedName, prepackedRoot } from './prepacked-models.ts'
+import {
+  isPrepackedName,
+  isSameSource,
+  prepackedGraphs,
+  prepackedName,
+  prepackedRoot,
+} from './prepacked-models.ts'
 import { multipliesSignedExactly, withSignedWeights } from './signed-weights.ts'
 
 /** With less free space than this, in bytes, models are not prepacked. */
@@ -24,43 +31,48 @@ const MIN_EXTERNAL_BYTES = 1024
 /** Pages of a mapped file; the kernels need 64 bytes at most. */
 const ALIGNMENT = 4096
 const WORK_PREFIX = '.work-'
-/** A work folder that is older than this, in milliseconds, was left by a killed process. */
-const WORK_EXPIRES_MS = 600_000
+/** How long another process may take to write the models, in milliseconds. */
+const LOCK_TIMEOUT_MS = 600_000
 
 /**
  * Writes the bundled models with their weights packed for this processor, as ONNX Runtime otherwise
  * packs them at each load, and signed if it multiplies signed weights exactly. The weights are in a
  * file beside each graph that all recognition processes map. Does nothing on platforms without
- * prepacking, when the models exist, while another process writes them, or with little free space.
- * Rejects when the folder cannot be written, or when the output of the packed models differs.
+ * prepacking, when the models exist, or with little free space. While another process writes them,
+ * it waits, and writes them itself if that process is killed. Rejects when the folder cannot be
+ * written, or when the output of the packed models differs.
  */
 export async function prepackModels(modelsFolder: string): Promise<void> {
   const name = prepackedName(modelsFolder)
-  if (name === undefined) return
   const root = prepackedRoot(modelsFolder)
-  await mkdir(root, { recursive: true })
+  if (name === undefined || existsSync(join(root, name))) return
+  const lock = { id: 'prepack', signal: AbortSignal.timeout(LOCK_TIMEOUT_MS) }
+  await withModelLock(root, lock, () => prepackLocked(root, name, modelsFolder))
+}
+
+async function prepackLocked(root: string, name: string, modelsFolder: string): Promise<void> {
   await removeOutdated(root, name)
   const { bavail, bsize } = await statfs(root)
-  const existing = await readdir(root)
-  const work = `${WORK_PREFIX}${name}`
-  if (existing.includes(name) || existing.includes(work) || bavail * bsize < MIN_FREE_BYTES) return
-  await mkdir(join(root, work))
+  if (existsSync(join(root, name)) || bavail * bsize < MIN_FREE_BYTES) return
+  const work = join(root, `${WORK_PREFIX}${name}`)
+  await mkdir(work)
   try {
-    await prepackInto(join(root, work), modelsFolder)
-    await rename(join(root, work), join(root, name))
+    await prepackInto(work, modelsFolder)
+    await rename(work, join(root, name))
   } finally {
-    await rm(join(root, work), { recursive: true, force: true })
+    await rm(work, { recursive: true, force: true })
   }
 }
 
-/** Removes the folders of other models or versions, and those of killed processes. */
+/**
+ * Removes the folders of other models or versions, and those of killed processes: the caller has
+ * the lock. Other folders stay, such as those of a file system that begins here.
+ */
 async function removeOutdated(root: string, name: string): Promise<void> {
-  for (const otherFolder of await readdir(root)) {
-    const { mtimeMs } = await stat(join(root, otherFolder))
-    const isOutdated = otherFolder.startsWith(WORK_PREFIX)
-      ? Date.now() - mtimeMs > WORK_EXPIRES_MS
-      : !isSameSource(otherFolder, name)
-    if (isOutdated) await rm(join(root, otherFolder), { recursive: true, force: true })
+  for (const folder of await readdir(root)) {
+    const isOutdated = isPrepackedName(folder) && !isSameSource(folder, name)
+    if (isOutdated || folder.startsWith(WORK_PREFIX))
+      await rm(join(root, folder), { recursive: true, force: true })
   }
 }
 

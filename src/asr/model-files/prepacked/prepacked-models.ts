@@ -41,6 +41,11 @@ export function findPrepacked(modelsFolder: string): string | undefined {
   return existsSync(folder) ? folder : undefined
 }
 
+/** Whether a folder in `prepackedRoot` has such a name as `prepackedName` returns. */
+export function isPrepackedName(name: string): boolean {
+  return /^[0-9a-f]{12}-[0-9a-f]{12}$/.test(name)
+}
+
 /** Whether two folders in `prepackedRoot` hold the same models, for different processors. */
 export function isSameSource(name: string, otherName: string): boolean {
   return name.split('-')[0] === otherName.split('-')[0]
