@@ -117,6 +117,11 @@ test('a worker falls back to the installed models if the prepacked ones fail to 
   assert.equal(message.type, 'ready')
 })
 
+test('models are not prepacked where the processor is hidden', async (t) => {
+  const folder = await copyModels(t)
+  assert.equal(prepackedName(folder, join(folder, 'cpuinfo')), undefined)
+})
+
 test('a program may end while the models are prepacked', { skip }, async (t) => {
   // It holds no models, so prepacking fails.
   const folder = await makeFolder(t)

@@ -19,10 +19,14 @@ export function prepackedRoot(modelsFolder: string): string {
 /**
  * Returns the name of the folder in `prepackedRoot` for the installed models on this processor, or
  * undefined where models are not prepacked: the packed layout depends on the version of ONNX
- * Runtime and on the processor, and was checked on Linux on x64 only.
+ * Runtime and on the processor, which a sandbox may hide, and was checked on Linux on x64 only.
  */
-export function prepackedName(modelsFolder: string): string | undefined {
+export function prepackedName(
+  modelsFolder: string,
+  processorFile = '/proc/cpuinfo',
+): string | undefined {
   if (process.platform !== 'linux' || process.arch !== 'x64') return undefined
+  if (!existsSync(processorFile)) return undefined
   const { version } = createRequire(import.meta.url)('onnxruntime-node/package.json') as {
     version: string
   }
@@ -30,7 +34,7 @@ export function prepackedName(modelsFolder: string): string | undefined {
     const sourceStat = statSync(join(modelsFolder, `${graph}.onnx`), { throwIfNoEntry: false })
     return `${sourceStat?.size} ${sourceStat?.mtimeMs}`
   })
-  return `${digest([`format ${FORMAT}`, version, ...sources])}-${digest(processorFeatures())}`
+  return `${digest([`format ${FORMAT}`, version, ...sources])}-${digest(processorFeatures(processorFile))}`
 }
 
 /** Returns the folder with the prepacked models, laid out as the models folder, once it exists. */
@@ -52,8 +56,8 @@ export function isSameSource(name: string, otherName: string): boolean {
 }
 
 /** The kernels, and so the layout of their weights, are chosen by these. */
-function processorFeatures(): string[] {
-  const lines = readFileSync('/proc/cpuinfo', 'utf8').split('\n')
+function processorFeatures(file: string): string[] {
+  const lines = readFileSync(file, 'utf8').split('\n')
   return ['model name', 'flags'].map((key) => lines.find((line) => line.startsWith(key)) ?? '')
 }
 
