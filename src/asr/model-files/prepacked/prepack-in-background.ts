@@ -23,14 +23,20 @@ export function prepackInBackground(modelsFolder: string, log: Log, onDone: () =
     problem = (problem + text).slice(-2000)
   })
   child.on('error', (error) => log.warn({ err: error }, 'cannot prepack the models'))
-  child.on('exit', (code) => {
+  child.on('exit', (code, signal) => {
     // Code 0 without models means that the disk has too little space.
     if (code === 0 && findPrepacked(modelsFolder)) onDone()
-    else if (code !== 0) log.warn({ problem }, 'cannot prepack the models')
+    else if (code !== 0 && !isStop(signal))
+      log.warn({ problem: problem || signal }, 'cannot prepack the models')
   })
   child.unref()
   child.channel?.unref()
   stderr.unref()
+}
+
+/** Whether the process was asked to stop: Ctrl-C reaches all processes of a terminal. */
+function isStop(signal: NodeJS.Signals | null): boolean {
+  return signal === 'SIGINT' || signal === 'SIGTERM' || signal === 'SIGHUP'
 }
 
 function isNeeded(modelsFolder: string): boolean {

@@ -117,6 +117,23 @@ test('a worker falls back to the installed models if the prepacked ones fail to 
   assert.equal(message.type, 'ready')
 })
 
+test('a prepacking process that Ctrl-C ends is no problem, one that is killed is', {
+  skip,
+}, async (t) => {
+  const folder = await copyModels(t)
+  const { log, lines } = captureLog()
+  for (const signal of ['SIGINT', 'SIGKILL'] as const) {
+    prepackInBackground(folder, log, () => {})
+    const children = await readFile(`/proc/self/task/${process.pid}/children`, 'utf8')
+    process.kill(Number(children.trim().split(' ').at(-1)), signal)
+  }
+  while (lines.length === 0) await sleep(20)
+  assert.deepEqual(
+    lines.map(({ problem }) => problem),
+    ['SIGKILL'],
+  )
+})
+
 test('models are not prepacked where the processor is hidden', async (t) => {
   const folder = await copyModels(t)
   assert.equal(prepackedName(folder, join(folder, 'cpuinfo')), undefined)
