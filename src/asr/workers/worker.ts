@@ -1,5 +1,6 @@
 /** A recognition process: loads the models of its role, then runs one task after the other. */
 
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { SAMPLE_RATE } from '../../audio/pcm.ts'
 import type { Device } from '../../config/config.ts'
@@ -53,11 +54,19 @@ async function load(): Promise<Perform> {
   return createFinalTasks(models, embedUtterance)
 }
 
-/** Loads a bundled model, prepacked if that exists and loads. */
+/**
+ * Loads a bundled model, prepacked if that exists and loads. Prepacked files that do not load are
+ * removed, so the next start writes them again.
+ */
 async function loadBundled(size: MoonshineSize): Promise<Recognizer> {
   const load = (from: string) => createMoonshine(join(from, `moonshine-${size}`), size)
   const prepacked = findPrepacked(folder)
-  return prepacked ? load(prepacked).catch(() => load(folder)) : load(folder)
+  if (!prepacked) return load(folder)
+  return load(prepacked).catch(async () => {
+    const recognizer = await load(folder)
+    await rm(prepacked, { recursive: true, force: true }).catch(() => {})
+    return recognizer
+  })
 }
 
 function createDiarizationTasks(diarizer: Diarizer): Perform {

@@ -104,7 +104,7 @@ test('servers that start together all use the models that one of them prepacks',
   assert.deepEqual(lines, [])
 })
 
-test('a worker falls back to the installed models if the prepacked ones fail to load', {
+test('a worker falls back to the installed models if the prepacked ones fail to load, and removes these', {
   skip,
 }, async (t) => {
   const folder = await copyModels(t)
@@ -115,6 +115,7 @@ test('a worker falls back to the installed models if the prepacked ones fail to 
   t.after(() => worker.kill('SIGKILL'))
   const [message] = await once(worker, 'message')
   assert.equal(message.type, 'ready')
+  assert.equal(findPrepacked(folder), undefined)
 })
 
 test('a prepacking process that Ctrl-C ends is no problem, one that is killed is', {
