@@ -166,7 +166,12 @@ test('an addition and a removal wait for another process that changes the models
   const kind = 'speaker-embedding'
   await installSpeakerModel(folder, { kind, source, name: 'first', signal })
   const before = files()
-  const other = withModelLock(folder, { id: 'added', signal }, () => held.promise)
+  const begun = Promise.withResolvers<void>()
+  const other = withModelLock(folder, { id: 'added', signal }, () => {
+    begun.resolve()
+    return held.promise
+  })
+  await begun.promise
   const addition = { kind, source, name: 'second', signal, onWait: waiting[0].resolve } as const
   const adding = installSpeakerModel(folder, addition)
   const removing = removeSpeakerModel(folder, kind, { signal, onWait: waiting[1].resolve })

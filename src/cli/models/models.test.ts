@@ -128,7 +128,12 @@ test('a failed download names the file, the source and a remedy', async (t) => {
 test('a removal says that it waits for an installation', async () => {
   const release = Promise.withResolvers<void>()
   const store = storeFolder(folder)
-  const installation = withModelLock(store, { id: 'whisper-tiny', signal }, () => release.promise)
+  const begun = Promise.withResolvers<void>()
+  const installation = withModelLock(store, { id: 'whisper-tiny', signal }, () => {
+    begun.resolve()
+    return release.promise
+  })
+  await begun.promise
   const stderr = new PassThrough({ encoding: 'utf8' })
   const terminal = { env, stdin: new PassThrough(), stdout: new PassThrough(), stderr, signal }
   const removal = runCommand(['models', 'remove', 'whisper-tiny'], terminal)
