@@ -20,6 +20,9 @@ export type Recording = {
   language: string | null
   transcript: string | null
   words: ReferenceWord[] | null
+  license: string | null
+  /** The recordings that were joined, with their times in seconds; null for a single one. */
+  parts: { source: string; start: number; end: number }[] | null
 }
 
 type ManifestItem = {
@@ -31,6 +34,8 @@ type ManifestItem = {
   transcript: string | null
   channels?: number | null
   expect?: string
+  license?: string
+  utterances?: { source?: string; start: number; end: number }[]
 }
 
 /**
@@ -62,10 +67,21 @@ export async function readCorpus({
   })
   const recordings = usable
     .filter((item) => item.kind !== 'synthetic' && item.kind !== 'broken')
-    .map(({ id, file, ...item }) => {
-      const { group, language, transcript } = item
-      const reference = words[id] ?? null
-      return { id, file: join(folder, file), group, language, transcript, words: reference }
+    .map(({ id, file, utterances, ...item }) => {
+      const { group, language, transcript, license = null } = item
+      const parts = utterances?.flatMap(({ source, start, end }) => {
+        return source === undefined ? [] : [{ source, start, end }]
+      })
+      return {
+        id,
+        file: join(folder, file),
+        group,
+        language,
+        transcript,
+        words: words[id] ?? null,
+        license,
+        parts: parts ?? null,
+      }
     })
   return { name: corpus ? 'corpus' : 'fixtures', recordings }
 }

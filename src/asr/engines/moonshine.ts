@@ -7,6 +7,7 @@ import {
   alignByAttention,
   mostAttendedFrame,
 } from '../recognition/word-times/attention-alignment.ts'
+import { placeBoundaries } from '../recognition/word-times/place-boundaries.ts'
 import { alignToEnergy, energyLevels } from '../recognition/word-times/refine-word-times.ts'
 import {
   describeMoonshine,
@@ -31,6 +32,8 @@ import type {
 
 /** Seconds of audio per encoder frame (384 samples). */
 const FRAME_SECONDS = 0.024
+/** Attention finds the start of a word about this late, in seconds. */
+const ATTENTION_DELAY = 0.02
 /** The model was trained to write no more than this: faster text is a loop. */
 const TOKENS_PER_SECOND = 6.5
 /** Very short words need a few tokens more than their length allows. */
@@ -224,12 +227,12 @@ function timedWords(
   // A decoding that was cut off has no end token: its last word runs to the end of the audio.
   if (starts.length === tokens.length) starts.push(seconds)
   const rough = groupTokensIntoWords(tokens, starts)
-  const spans = alignToEnergy(rough, energyLevels(audio))
-  return rough.map(({ text, tokens: { first, last } }, i) => {
-    return {
-      text,
-      ...spans[i]!,
-      confidence: wordConfidence(logProbs.slice(first, last + 1), mean(logProbs)),
-    }
+  const words = placeBoundaries(
+    alignToEnergy(rough, energyLevels(audio), { delay: ATTENTION_DELAY }),
+    audio,
+  )
+  return words.map(({ text, start, end, tokens: { first, last } }) => {
+    const confidence = wordConfidence(logProbs.slice(first, last + 1), mean(logProbs))
+    return { text, start, end, confidence }
   })
 }

@@ -15,8 +15,30 @@ function rounded(spans: readonly { start: number; end: number }[]): number[][] {
 test('a word shrinks to its audible part', () => {
   const db = dbOf(`${'.'.repeat(20)}${'#'.repeat(30)}${'.'.repeat(50)}`)
   assert.deepEqual(rounded(alignToEnergy([{ text: 'a', start: 0.02, end: 0.9 }], db)), [
-    [0.18, 0.5],
+    [0.18, 0.51],
   ])
+})
+
+test('a word lasts until its sound ends, at most 0.2 s after attention leaves it', () => {
+  const words = [
+    { text: 'a', start: 0, end: 0.3 },
+    { text: 'b', start: 0.3, end: 1.5 },
+  ]
+  const end = (db: Float32Array) => rounded(alignToEnergy(words, db))[0]![1]
+  assert.equal(end(dbOf(`${'#'.repeat(40)}${'.'.repeat(30)}${'#'.repeat(60)}....`)), 0.41)
+  assert.equal(end(dbOf(`${'#'.repeat(80)}${'.'.repeat(30)}${'#'.repeat(60)}....`)), 0.5)
+  assert.equal(end(dbOf('#'.repeat(150))), 0.3)
+})
+
+test('words move by as much as attention is late or early', () => {
+  const db = dbOf('#'.repeat(100))
+  const words = [
+    { text: 'a', start: 0.1, end: 0.4 },
+    { text: 'b', start: 0.4, end: 0.7 },
+  ]
+  const starts = (delay: number) => rounded(alignToEnergy(words, db, { delay })).map(([s]) => s)
+  assert.deepEqual(starts(0.02), [0.08, 0.38])
+  assert.deepEqual(starts(-0.04), [0.14, 0.44])
 })
 
 test('sound before a pause inside a word is assigned to the word before', () => {
@@ -25,24 +47,24 @@ test('sound before a pause inside a word is assigned to the word before', () => 
     { text: 'a', start: 0, end: 0.2 },
     { text: 'b', start: 0.2, end: 0.9 },
   ]
-  assert.deepEqual(rounded(alignToEnergy(spans, db))[1], [0.58, 0.9])
+  assert.deepEqual(rounded(alignToEnergy(spans, db))[1], [0.58, 0.91])
 })
 
 test('a short sound after a pause does not become the word', () => {
   const db = dbOf(`${'#'.repeat(50)}${'.'.repeat(30)}${'#'.repeat(4)}${'.'.repeat(16)}`)
-  assert.deepEqual(rounded(alignToEnergy([{ text: 'a', start: 0, end: 0.9 }], db)), [[0, 0.5]])
+  assert.deepEqual(rounded(alignToEnergy([{ text: 'a', start: 0, end: 0.9 }], db)), [[0, 0.51]])
 })
 
 test('a number that was dictated with pauses lasts from its first to its last digit', () => {
   const [pause, digit, stray] = ['.'.repeat(20), '#'.repeat(30), '###']
   const db = dbOf(stray + pause + digit + pause + digit + pause + digit + pause)
   const align = (text: string) => rounded(alignToEnergy([{ text, start: 0, end: 1.73 }], db))
-  assert.deepEqual(align('5-21'), [[0.21, 1.53]])
-  assert.deepEqual(align('five'), [[1.21, 1.53]])
-  assert.deepEqual(align('5'), [[1.21, 1.53]])
+  assert.deepEqual(align('5-21'), [[0.21, 1.54]])
+  assert.deepEqual(align('five'), [[1.21, 1.54]])
+  assert.deepEqual(align('5'), [[1.21, 1.54]])
   const noisy = dbOf(digit + pause + digit + pause + stray)
   const span = { text: '21', start: 0, end: 1.03 }
-  assert.deepEqual(rounded(alignToEnergy([span], noisy)), [[0, 0.8]])
+  assert.deepEqual(rounded(alignToEnergy([span], noisy)), [[0, 0.81]])
 })
 
 test('words never overlap, and start in order, for any audio', () => {

@@ -8,15 +8,15 @@ const ABOVE_FLOOR = 8
 const BELOW_PEAK = 33
 /** A silence this long within a word is a pause that attention missed. */
 const PAUSE = 0.12
-/**
- * Attention finds the start of a word about this late; a word begins a little before it is loud.
- */
-const ATTENTION_DELAY = 0.02
+/** A word begins a little before it is loud. */
 const ONSET = 0.02
+/** A word ends this long after it was loud, and at most this long after attention left it. */
+const RELEASE = 0.01
+const MAX_TAIL = 0.2
 /** A first or last burst shorter than this share of the longest belongs to another word. */
 const STRAY_BURST_SHARE = 0.3
 /** The minimum distance between the starts of two words, and the minimum length, in seconds. */
-const MIN_START_DISTANCE = 0.02
+export const MIN_START_DISTANCE = 0.02
 
 /** A time span, in seconds. */
 export type TimeSpan = { start: number; end: number }
@@ -37,20 +37,22 @@ export function energyLevels(audio: Float32Array): Float32Array {
 /**
  * Moves the edges of words to where the energy rises and falls: attention is accurate to a few 24
  * ms frames but includes silence in words. `spans` ascend, in seconds; so do the results, and they
- * never overlap. The constants were tuned on forced-aligned read speech.
+ * never overlap. `delay` is how late the attention of the model is, in seconds. The constants were
+ * tuned on forced-aligned read speech.
  */
-export function alignToEnergy(
-  spans: readonly (TimeSpan & { text: string })[],
+export function alignToEnergy<W extends TimeSpan & { text: string }>(
+  spans: readonly W[],
   db: Float32Array,
-): TimeSpan[] {
+  { delay = 0 } = {},
+): W[] {
   const floor = quantile(db, 0.05) + ABOVE_FLOOR
-  const snapped: TimeSpan[] = []
+  const snapped: W[] = []
   for (const span of spans) {
     const previous = snapped.at(-1)
     const earliest = previous ? previous.start + MIN_START_DISTANCE : 0
-    const start = Math.max(span.start - ATTENTION_DELAY, earliest)
-    const range = { start, end: Math.max(span.end, start) }
-    const word = snap(range, { db, floor, choose: burstChoice(span.text) })
+    const start = Math.max(span.start - delay, earliest)
+    const range = { start, end: Math.max(span.end - delay, start) }
+    const word = { ...span, ...snap(range, { db, floor, choose: burstChoice(span.text) }) }
     if (previous) previous.end = Math.min(previous.end, word.start)
     snapped.push(word)
   }
@@ -71,7 +73,10 @@ function snap(
   const burst = choose(findBursts(db, { from, to }, threshold))
   if (!burst) return { start, end }
   const onset = Math.max(start, burst.from * HOP - ONSET)
-  return { start: onset, end: Math.max(onset, Math.min(end, burst.to * HOP)) }
+  let last = burst.to
+  while (last < db.length && db[last]! >= threshold) last++
+  const latest = Math.min(end + MAX_TAIL, db.length * HOP)
+  return { start: onset, end: Math.max(onset, Math.min(latest, last * HOP + RELEASE)) }
 }
 
 type Burst = { from: number; to: number }

@@ -3,22 +3,23 @@
  * base on English recordings, alone and fused, with the processor time of each. Uses Whisper base
  * of the tests.
  */
-import { findTestWeights } from '../../scripts/tests/test-tools/test-weights.ts'
-import { createMoonshine } from '../../src/asr/engines/moonshine.ts'
-import { convertWhisper } from '../../src/asr/engines/whisper/weights/convert.ts'
-import { createWhisper } from '../../src/asr/engines/whisper.ts'
-import { bundledModels } from '../../src/asr/model-files/bundled-packages.ts'
-import { fuseRecognitions } from '../../src/asr/recognition/fusion.ts'
-import { recognizeSegments } from '../../src/asr/recognition/recognize-segments.ts'
-import { readSamples } from '../../src/asr/segmentation/read-samples.ts'
-import { fileSegments, splitSegments } from '../../src/asr/segmentation/split-segments.ts'
-import { detectSpeechAndNoise, loadVad } from '../../src/asr/segmentation/vad.ts'
-import { readConfig } from '../../src/config/config.ts'
-import { cpuSeconds } from '../../src/workers/cpu-time.ts'
-import { wordErrors } from '../../test/support/asr/word-errors.ts'
-import { decodeCorpus, readCorpus } from '../support/corpus.ts'
-import { report } from '../support/report.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
+
+import { findTestWeights } from '../../../scripts/tests/test-tools/test-weights.ts'
+import { createMoonshine } from '../../../src/asr/engines/moonshine.ts'
+import { convertWhisper } from '../../../src/asr/engines/whisper/weights/convert.ts'
+import { createWhisper } from '../../../src/asr/engines/whisper.ts'
+import { bundledModels } from '../../../src/asr/model-files/bundled-packages.ts'
+import { fuseRecognitions } from '../../../src/asr/recognition/fusion.ts'
+import { recognizeSegments } from '../../../src/asr/recognition/recognize-segments.ts'
+import { readSamples } from '../../../src/asr/segmentation/read-samples.ts'
+import { fileSegments, splitSegments } from '../../../src/asr/segmentation/split-segments.ts'
+import { detectSpeechAndNoise, loadVad } from '../../../src/asr/segmentation/vad.ts'
+import { readConfig } from '../../../src/config/config.ts'
+import { cpuSeconds } from '../../../src/workers/cpu-time.ts'
+import { wordErrors } from '../../../test/support/asr/word-errors.ts'
+import { decodeCorpus, readCorpus } from '../../support/corpus.ts'
+import { report } from '../../support/report.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 /** Maximum recordings of each group, and their longest duration in seconds. */
 const PER_GROUP = 10

@@ -5,20 +5,20 @@
  * on all recordings, for src/asr/engines/moonshine/confidence.ts.
  */
 
-import { loadMoonshine } from '../../src/asr/engines/moonshine/decoding/decoder.ts'
-import { groupTokensIntoWords } from '../../src/asr/engines/moonshine/words.ts'
-import { moonshineDimensions } from '../../src/asr/engines/moonshine.ts'
-import { bundledModels } from '../../src/asr/model-files/bundled-packages.ts'
-import { alignByAttention } from '../../src/asr/recognition/word-times/attention-alignment.ts'
-import { readSamples } from '../../src/asr/segmentation/read-samples.ts'
-import { fileSegments, splitSegments } from '../../src/asr/segmentation/split-segments.ts'
-import { detectSpeechAndNoise, loadVad } from '../../src/asr/segmentation/vad.ts'
-import { readConfig } from '../../src/config/config.ts'
-import { mean } from '../../src/numbers.ts'
-import { decodeCorpus, readCorpus } from '../support/corpus.ts'
-import { report } from '../support/report.ts'
-import { reliability } from './reliability.ts'
-import { scoreWords } from './score-words.ts'
+import { loadMoonshine } from '../../../src/asr/engines/moonshine/decoding/decoder.ts'
+import { groupTokensIntoWords } from '../../../src/asr/engines/moonshine/words.ts'
+import { moonshineDimensions } from '../../../src/asr/engines/moonshine.ts'
+import { bundledModels } from '../../../src/asr/model-files/bundled-packages.ts'
+import { alignByAttention } from '../../../src/asr/recognition/word-times/attention-alignment.ts'
+import { readSamples } from '../../../src/asr/segmentation/read-samples.ts'
+import { fileSegments, splitSegments } from '../../../src/asr/segmentation/split-segments.ts'
+import { detectSpeechAndNoise, loadVad } from '../../../src/asr/segmentation/vad.ts'
+import { readConfig } from '../../../src/config/config.ts'
+import { mean } from '../../../src/numbers.ts'
+import { decodeCorpus, readCorpus } from '../../support/corpus.ts'
+import { report } from '../../support/report.ts'
+import { reliability } from '../reliability.ts'
+import { scoreWords } from '../score-words.ts'
 
 /** Joined or re-encoded recordings repeat others, and would count twice. */
 const REPEATING = new Set(['conversation', 'long', 'formats', 'padded'])

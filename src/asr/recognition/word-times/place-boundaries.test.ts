@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { before, test } from 'node:test'
+import fc from 'fast-check'
+import { decodeMedia } from '../../../audio/decode-media.ts'
+import { mean } from '../../../numbers.ts'
+import { readSamples } from '../../segmentation/read-samples.ts'
+import { placeBoundaries } from './place-boundaries.ts'
+
+/** The words of test/fixtures/jfk.flac and where they start, by forced alignment. */
+const spoken = [
+  ['And', 0.29, 'so', 0.63, 'my', 0.97, 'fellow', 1.24, 'Americans,', 1.63, 'ask', 3.25],
+  ['not', 3.99, 'what', 5.37, 'your', 5.61, 'country', 5.86, 'can', 6.42, 'do', 6.66],
+  ['for', 6.91, 'you,', 7.05, 'ask', 8.15, 'what', 8.53, 'you', 8.82, 'can', 9.2],
+  ['do', 9.37, 'for', 9.63, 'your', 9.78, 'country.', 9.99],
+].flat()
+const words = Array.from({ length: spoken.length / 2 }, (_, i) => {
+  return { text: String(spoken[2 * i]), start: Number(spoken[2 * i + 1]) }
+})
+let audio: Float32Array
+
+before(async () => {
+  const fixture = new URL('../../../../test/fixtures/jfk.flac', import.meta.url).pathname
+  const folder = await mkdtemp(join(tmpdir(), 'steno-test-'))
+  const limits = { signal: new AbortController().signal, maxSeconds: 60 }
+  const { channels } = await decodeMedia(fixture, join(folder, 'pcm'), limits)
+  const [pcm] = channels
+  audio = readSamples(pcm!.path, 0, pcm!.samples)
+  await rm(folder, { recursive: true })
+})
+
+/** Words that start earlier or later than they do, each until the next. */
+function displaced(error: (i: number) => number) {
+  const starts = words.map(({ start }, i) => start + error(i))
+  return words.map(({ text }, i) => {
+    return { text, start: starts[i]!, end: starts[i + 1] ?? 10.46 }
+  })
+}
+
+test('words that seem to start too early or late are placed where they start', () => {
+  const placed = placeBoundaries(
+    displaced((i) => (i % 2 === 0 ? -0.04 : 0.04)),
+    audio,
+  )
+  const error = mean(placed.map(({ start }, i) => Math.abs(start - words[i]!.start)))
+  assert.ok(error < 0.025, `mean error ${error} s`)
+})
+
+test('words that touch go on touching; a pause stays', () => {
+  const rough = displaced(() => 0.04)
+  rough[4]!.end = 2.2
+  const placed = placeBoundaries(rough, audio)
+  assert.equal(placed[4]!.end, 2.2)
+  assert.ok(placed[5]!.start > 3)
+  for (const i of [0, 1, 2, 10, 18]) assert.equal(placed[i]!.end, placed[i + 1]!.start)
+})
+
+test('words keep what else is known of them', () => {
+  const [placed] = placeBoundaries([{ text: 'And', start: 0.3, end: 0.6, tokens: [4] }], audio)
+  assert.deepEqual(placed?.tokens, [4])
+})
+
+test('words never overlap, and ascend, whatever their times', () => {
+  const length = fc.double({ min: 0, max: 0.4, noNaN: true })
+  fc.assert(
+    fc.property(fc.array(fc.tuple(length, length), { maxLength: 30 }), (steps) => {
+      let at = 0
+      const rough = steps.map(([gap, length]) => {
+        const start = at + gap
+        at = start + Math.max(0.02, length)
+        return { text: 'a', start, end: at }
+      })
+      const placed = placeBoundaries(rough, audio)
+      for (const [i, { start, end }] of placed.entries()) {
+        assert.ok(start >= 0 && end >= start)
+        const next = placed[i + 1]
+        if (next) assert.ok(next.start >= end && next.start > start)
+      }
+    }),
+    { numRuns: 50 },
+  )
+})
