@@ -5,15 +5,18 @@ import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { installModels } from '../src/asr/model-files/install-bundled.ts'
 import { prepackModels } from '../src/asr/model-files/prepacked/prepack-models.ts'
+import { removeDamagedPrepacked } from '../src/asr/model-files/prepacked/prepacked-models.ts'
 import { readConfig } from '../src/config/config.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const { models } = readConfig({ STENO_MODELS_DIR: process.env.STENO_MODELS_DIR })
 await installModels(models.folder, (line) => console.log(line))
 // The models work without it, and the first start of a server tries again.
-await prepackModels(models.folder).catch((error) => {
-  console.warn(`Cannot pack the weights of the models: ${(error as Error).message}`)
-})
+await removeDamagedPrepacked(models.folder)
+  .then(() => prepackModels(models.folder))
+  .catch((error) => {
+    console.warn(`Cannot pack the weights of the models: ${(error as Error).message}`)
+  })
 
 // Compiles the modules that the first start would compile, and those of decoders, which cannot
 // write the cache.

@@ -86,7 +86,7 @@ async function listBundled(folder: string, { hashes }: ModelCheckOptions): Promi
     }
     const ofModel = Object.entries(files).filter(([file]) => file.startsWith(id))
     const bytes = ofModel.reduce((sum, [, file]) => sum + file.bytes, 0)
-    const isDamaged = damaged.some((file) => file.startsWith(id))
+    const isDamaged = damaged.some((file) => file.split('/').some((part) => part.startsWith(id)))
     const state = ofModel.length === 0 ? 'missing' : isDamaged ? 'damaged' : 'installed'
     return { ...base, bytes, state }
   })

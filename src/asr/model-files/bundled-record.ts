@@ -4,6 +4,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isPackage } from '../../config/installation.ts'
 import { bundledModels, moonshinePackage, vadPackage } from './bundled-packages.ts'
+import { findPrepackedDamage } from './prepacked/prepacked-models.ts'
 
 /** The installed state: the recipe that produced it, and size and SHA-256 of each file. */
 export type InstallRecord = {
@@ -20,7 +21,7 @@ export async function isInstallCurrent(folder: string): Promise<boolean> {
 
 /**
  * Returns the files that are missing or differ from what was installed; with `hashes` it reads
- * every byte. An empty list means that the models are intact.
+ * every byte, also of the prepacked models. An empty list means that the models are intact.
  */
 export async function findDamage(
   folder: string,
@@ -37,6 +38,7 @@ export async function findDamage(
       (!hashes || hash('sha256', await readFile(path), 'hex') === sha256)
     if (!isComplete) damaged.push(file)
   }
+  if (hashes) damaged.push(...(await findPrepackedDamage(folder)))
   return damaged
 }
 

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { createInterface } from 'node:readline/promises'
 import type { Writable } from 'node:stream'
+import { removeDamagedPrepacked } from '../../asr/model-files/prepacked/prepacked-models.ts'
 import { type Config, readConfig } from '../../config/config.ts'
 import { isPackage } from '../../config/installation.ts'
 import { downloadBytes, readCatalog } from '../../models/catalog.ts'
@@ -61,13 +62,17 @@ export const setupCommand: Command = {
   },
 }
 
-/** Installs the bundled models of the npm package; in a checkout, `npm ci` installs them. */
+/**
+ * Installs the bundled models of the npm package, and removes damaged prepacked ones, which the
+ * next server writes again; in a checkout, `npm run models` does both.
+ */
 async function installBundled(folder: string, { stderr, signal }: Terminal): Promise<void> {
   const progress = createProgressDisplay(stderr)
   await installBundledModels(folder, {
     printLine: (stage) => progress.show('steno', { stage }),
     signal,
   })
+  await removeDamagedPrepacked(folder)
   progress.end('steno')
 }
 

@@ -11,9 +11,16 @@ import { createLog } from '../../../observability/log.ts'
 import { createSpeechEngine } from '../../create-speech-engine.ts'
 import { moonshineDimensions } from '../../engines/moonshine.ts'
 import { elementType, readModel, type WritableModel } from '../../onnx/onnx.ts'
+import { findDamage } from '../bundled-record.ts'
 import { prepackInBackground } from './prepack-in-background.ts'
 import { assertSameOutput, prepackModels } from './prepack-models.ts'
-import { findPrepacked, prepackedGraphs, prepackedName, prepackedRoot } from './prepacked-models.ts'
+import {
+  findPrepacked,
+  prepackedGraphs,
+  prepackedName,
+  prepackedRoot,
+  removeDamagedPrepacked,
+} from './prepacked-models.ts'
 import { multipliesSignedExactly } from './signed-weights.ts'
 
 const installed = join(import.meta.dirname, '../../../../models')
@@ -87,6 +94,10 @@ test('prepacked models are shared by the processes and compute the same', {
   const maps = await readFile(`/proc/${worker.pid}/maps`, 'utf8')
   assert.match(maps, /prepacked\/.*\/moonshine-tiny\/decoder\.weights/)
 
+  assert.deepEqual(await findDamage(folder, { hashes: true }), [])
+  await removeDamagedPrepacked(folder)
+  assert.equal(findPrepacked(folder), prepacked)
+
   // As if the weights were packed for another processor.
   const weights = await open(join(prepacked, 'moonshine-tiny/decoder.weights'), 'r+')
   const { size } = await weights.stat()
@@ -95,6 +106,11 @@ test('prepacked models are shared by the processes and compute the same', {
   const [original, changed] = [folder, prepacked].map((one) => join(one, 'moonshine-tiny'))
   const trial = assertSameOutput(original!, changed!, moonshineDimensions.tiny)
   await assert.rejects(trial, /computes other values/)
+  const damaged = `prepacked/${name}/moonshine-tiny/decoder.weights`
+  assert.deepEqual(await findDamage(folder, { hashes: true }), [damaged])
+  assert.deepEqual(await findDamage(folder, { hashes: false }), [])
+  await removeDamagedPrepacked(folder)
+  assert.equal(findPrepacked(folder), undefined)
 })
 
 test('servers that start together all use the models that one of them prepacks', {

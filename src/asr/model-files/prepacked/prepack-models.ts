@@ -21,6 +21,7 @@ import {
   prepackedGraphs,
   prepackedName,
   prepackedRoot,
+  recordPrepacked,
 } from './prepacked-models.ts'
 import { multipliesSignedExactly, withSignedWeights } from './signed-weights.ts'
 
@@ -58,6 +59,7 @@ async function prepackLocked(root: string, name: string, modelsFolder: string): 
   await mkdir(work)
   try {
     await prepackInto(work, modelsFolder)
+    await recordPrepacked(work)
     await rename(work, join(root, name))
   } finally {
     await rm(work, { recursive: true, force: true })

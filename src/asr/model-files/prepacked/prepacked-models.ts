@@ -1,15 +1,21 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, statSync } from 'node:fs'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 
 /** The graphs that are prepacked: paths inside the models folder, without their extension. */
 export const prepackedGraphs = ['moonshine-base', 'moonshine-tiny'].flatMap((model) => {
   return ['encoder', 'cross', 'decoder'].map((graph) => `${model}/${graph}`)
 })
 
+const prepackedFiles = prepackedGraphs.flatMap((graph) => [`${graph}.onnx`, `${graph}.weights`])
+
 /** Increment it when `prepackModels` writes other files from the same models. */
-const FORMAT = 2
+const FORMAT = 3
+
+/** Holds the SHA-256 of each prepacked file. */
+const RECORD = 'record.json'
 
 /** Returns the folder inside the models folder that holds the prepacked models of all machines. */
 export function prepackedRoot(modelsFolder: string): string {
@@ -43,6 +49,43 @@ export function findPrepacked(modelsFolder: string): string | undefined {
   if (name === undefined) return undefined
   const folder = join(prepackedRoot(modelsFolder), name)
   return existsSync(folder) ? folder : undefined
+}
+
+/** Records what was written into a folder of prepacked models. */
+export async function recordPrepacked(folder: string): Promise<void> {
+  const hashes = await Promise.all(
+    prepackedFiles.map(async (file) => [file, await hashFile(join(folder, file))]),
+  )
+  await writeFile(join(folder, RECORD), JSON.stringify(Object.fromEntries(hashes)))
+}
+
+/**
+ * Reads every byte of the prepacked models of this processor; returns the files that differ from
+ * what was written, as paths inside the models folder.
+ */
+export async function findPrepackedDamage(modelsFolder: string): Promise<string[]> {
+  const folder = findPrepacked(modelsFolder)
+  if (!folder) return []
+  const recorded = await readFile(join(folder, RECORD), 'utf8').then(JSON.parse, () => ({}))
+  const damaged: string[] = []
+  for (const file of prepackedFiles) {
+    const path = join(folder, file)
+    const found = await hashFile(path).catch(() => undefined)
+    if (found === undefined || found !== recorded[file]) damaged.push(relative(modelsFolder, path))
+  }
+  return damaged
+}
+
+/** Removes damaged prepacked models; `prepackModels` writes them again. */
+export async function removeDamagedPrepacked(modelsFolder: string): Promise<void> {
+  const damaged = await findPrepackedDamage(modelsFolder)
+  if (damaged.length > 0) await rm(findPrepacked(modelsFolder)!, { recursive: true, force: true })
+}
+
+async function hashFile(path: string): Promise<string> {
+  return createHash('sha256')
+    .update(await readFile(path))
+    .digest('hex')
 }
 
 /** Whether a folder in `prepackedRoot` has such a name as `prepackedName` returns. */
