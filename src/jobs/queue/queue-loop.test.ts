@@ -78,6 +78,23 @@ test('a job past the queue timeout ends with 503, and running jobs continue', as
   for (const id of [first, third]) assert.equal((await service.ended(id)).status, 'done')
 })
 
+test('the queue is polled when the oldest job has waited for the queue timeout', async (t) => {
+  const held = holdEngine()
+  const env = { STENO_QUEUE_TIMEOUT_S: '7', STENO_MAX_CONCURRENT_JOBS: '1' }
+  const service = await openService(t, { speech: held.speech, env })
+  await service.jobs.start()
+  const first = await service.submit({ seconds: 1 })
+  await held.came
+  const timeouts = t.mock.method(globalThis, 'setTimeout')
+  const second = await service.submit({ seconds: 1 })
+  const isUntilThen = ({ arguments: [, ms] }: { arguments: unknown[] }) =>
+    Number(ms) > 5500 && Number(ms) <= 7001
+  while (!timeouts.mock.calls.some(isUntilThen)) await delay(5)
+  timeouts.mock.restore()
+  held.release()
+  for (const id of [first, second]) assert.equal((await service.ended(id)).status, 'done')
+})
+
 test('an attempt that exceeds its timeout ends with 504 and frees its slot', async (t) => {
   const stuck = createFakeSpeechEngine('hello')
   const { pass } = fakeTimeouts(t, 654_000)

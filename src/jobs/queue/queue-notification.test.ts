@@ -3,8 +3,9 @@ import { once } from 'node:events'
 import test from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createFakeSpeechEngine } from '../../../test/support/asr/fake-speech-engine.ts'
-import { addJob } from '../../../test/support/jobs/test-jobs.ts'
+import { addJob, claim } from '../../../test/support/jobs/test-jobs.ts'
 import { openService, type TestService } from '../../../test/support/jobs/test-service.ts'
+import { steadyNow } from '../../clock.ts'
 import { LEASE_MS } from './lease-heartbeat.ts'
 
 /** Gives a service what PostgreSQL gives: hints of other servers, and their announcement. */
@@ -34,6 +35,22 @@ test('a notification makes the queue poll at once', async (t) => {
   const find = service.storage.db.sql.selectFrom('jobs').select('status').where('id', '=', id!)
   hints.give()
   while ((await find.executeTakeFirst())?.status === 'queued') await delay(5)
+  assert.ok(performance.now() - begun < LEASE_MS / 2)
+})
+
+test('a job with an expired lease starts with the poll that finds it', async (t) => {
+  const service = await openService(t)
+  const hints = addHints(service)
+  await service.jobs.start()
+  await delay(500)
+  const { db } = service.storage
+  const later = steadyNow() + 900_000
+  const id = await addJob(db, { runAfter: later })
+  assert.ok(await claim(db, { now: later, leaseMs: -900_001 }))
+  const begun = performance.now()
+  const find = db.sql.selectFrom('jobs').select('status').where('id', '=', id!)
+  hints.give()
+  while (['queued', 'processing'].includes((await find.executeTakeFirst())!.status)) await delay(5)
   assert.ok(performance.now() - begun < LEASE_MS / 2)
 })
 
