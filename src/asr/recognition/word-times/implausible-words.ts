@@ -14,7 +14,7 @@ export const MIN_WORD_SECONDS = 0.04
  * Returns true for a word that is too short to have been spoken: the alignment found no place for
  * it, because it lies elsewhere or was never said.
  */
-export function isTooShort({ start, end }: Word): boolean {
+export function isTooShort({ start, end }: Pick<Word, 'start' | 'end'>): boolean {
   return end - start < MIN_WORD_SECONDS - 1e-6
 }
 

@@ -7,6 +7,7 @@ import fc from 'fast-check'
 import { decodeMedia } from '../../../audio/decode-media.ts'
 import { mean } from '../../../numbers.ts'
 import { readSamples } from '../../segmentation/read-samples.ts'
+import { isTooShort } from './implausible-words.ts'
 import { placeBoundaries } from './place-boundaries.ts'
 
 /** The words of test/fixtures/jfk.flac and where they start, by forced alignment. */
@@ -62,19 +63,31 @@ test('words keep what else is known of them', () => {
   assert.deepEqual(placed?.tokens, [4])
 })
 
-test('words never overlap, and ascend, whatever their times', () => {
-  const length = fc.double({ min: 0, max: 0.4, noNaN: true })
+test('words without a place stay too short, and take no time from the word before', () => {
+  const last = { text: 'country.', start: 9.99, end: 10.4 }
+  const crammed = ['And', 'so', 'my'].map((text, i) => {
+    return { text, start: 10.4 + i * 0.02, end: 10.42 + i * 0.02 }
+  })
+  const [first, ...others] = placeBoundaries([last, ...crammed], audio)
+  assert.equal(first?.end, 10.4)
+  assert.deepEqual(others, crammed)
+})
+
+test('words never overlap, ascend, and only those that were too short are, for any times', () => {
+  const milliseconds = fc.oneof(fc.integer({ min: 0, max: 400 }), fc.integer({ min: 0, max: 60 }))
+  const length = milliseconds.map((ms) => ms / 1000)
   fc.assert(
     fc.property(fc.array(fc.tuple(length, length), { maxLength: 30 }), (steps) => {
       let at = 0
       const rough = steps.map(([gap, length]) => {
         const start = at + gap
-        at = start + Math.max(0.02, length)
+        at = start + Math.max(0.005, length)
         return { text: 'a', start, end: at }
       })
       const placed = placeBoundaries(rough, audio)
       for (const [i, { start, end }] of placed.entries()) {
         assert.ok(start >= 0 && end >= start)
+        assert.equal(isTooShort({ start, end }), isTooShort(rough[i]!))
         const next = placed[i + 1]
         if (next) assert.ok(next.start >= end && next.start > start)
       }

@@ -7,7 +7,8 @@ import {
   spectrumOf,
 } from './boundary-network.ts'
 import { boundarySounds } from './boundary-sounds.ts'
-import { MIN_START_DISTANCE, type TimeSpan } from './refine-word-times.ts'
+import { isTooShort, MIN_WORD_SECONDS } from './implausible-words.ts'
+import type { TimeSpan } from './refine-word-times.ts'
 
 /** Words closer than this touch: the end of one is the start of the next. */
 const TOUCHING = 0.03
@@ -19,7 +20,8 @@ let network: BoundaryNetwork | undefined
 /**
  * Moves the starts of words, by up to 0.15 s, to where the sound changes as at the start of a word
  * (decision 0122). The spans ascend and do not overlap, in seconds of `audio` (16 kHz); so do the
- * results.
+ * results. Words that are too short to have been spoken stay where they are, and no other becomes
+ * too short: the length tells which words attention found no place for.
  */
 export function placeBoundaries<W extends TimeSpan & { text: string }>(
   words: readonly W[],
@@ -35,12 +37,15 @@ export function placeBoundaries<W extends TimeSpan & { text: string }>(
     const sounds = boundarySounds(pause < LONG_PAUSE ? before?.text : undefined, text)
     const { probabilities } = scoreCandidates(network, candidateInputs(spectrum, start), sounds)
     const previous = placed.at(-1)
-    const earliest = previous ? previous.start + MIN_START_DISTANCE : 0
-    const latest = Math.max(start, end - MIN_START_DISTANCE)
+    const isAfterShort = before !== undefined && isTooShort(before)
+    let earliest = 0
+    if (previous) earliest = isAfterShort ? previous.end : previous.start + MIN_WORD_SECONDS
     const moved = start + medianOffset(probabilities)
-    const own = Math.min(latest, Math.max(earliest, moved))
-    if (previous && (pause < TOUCHING || previous.end > own)) previous.end = own
-    placed.push({ ...word, start: own, end: Math.max(own, end) })
+    const own = isTooShort(word)
+      ? start
+      : Math.max(earliest, Math.min(end - MIN_WORD_SECONDS, moved))
+    if (previous && !isAfterShort && (pause < TOUCHING || previous.end > own)) previous.end = own
+    placed.push({ ...word, start: own })
   }
   return placed
 }

@@ -16,7 +16,7 @@ const MAX_TAIL = 0.2
 /** A first or last burst shorter than this share of the longest belongs to another word. */
 const STRAY_BURST_SHARE = 0.3
 /** The minimum distance between the starts of two words, and the minimum length, in seconds. */
-export const MIN_START_DISTANCE = 0.02
+const MIN_START_DISTANCE = 0.02
 
 /** A time span, in seconds. */
 export type TimeSpan = { start: number; end: number }
