@@ -228,7 +228,7 @@ function timedWords(
   if (starts.length === tokens.length) starts.push(seconds)
   const rough = groupTokensIntoWords(tokens, starts)
   const words = placeBoundaries(
-    alignToEnergy(rough, energyLevels(audio), { delay: ATTENTION_DELAY }),
+    alignToEnergy(rough, energyLevels(audio), { delay: ATTENTION_DELAY, seconds }),
     audio,
   )
   return words.map(({ text, start, end, tokens: { first, last } }) => {

@@ -93,6 +93,19 @@ test('words ascend, do not overlap and stay in the audio for any attention', () 
   )
 })
 
+test('a last word that attention finds at the end of the audio ends with it', () => {
+  const decoding = decodingOf([0, 1], line(10, 48), line(48, 50), line(48, 50))
+  for (const language of ['en', 'de']) {
+    for (const sound of [audio, new Float32Array(32_000)]) {
+      const part = sound.subarray(0, 15_930)
+      const words = timedWords(tokenizer, { language, audio: part, heads: 1, decoding })
+      const last = words.at(-1)!
+      assert.ok(last.end <= 15_930 / 16_000, `ends at ${last.end}`)
+      assert.ok(last.start < last.end)
+    }
+  }
+})
+
 test('confidence rises with token probabilities and falls with doubtful texts', () => {
   assert.ok(wordConfidence([-0.1], -0.3) > wordConfidence([-1], -0.3))
   assert.ok(wordConfidence([-0.5], -0.3) > wordConfidence([-0.5, -0.5], -0.3))

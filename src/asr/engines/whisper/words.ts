@@ -40,7 +40,10 @@ export function timedWords(tokenizer: WhisperTokenizer, text: WhisperText): Word
     medianFrames: MEDIAN_FRAMES,
   })
   const rough = wordSpans(tokenizer, text, frames)
-  const aligned = alignToEnergy(rough, energyLevels(audio), { delay: ATTENTION_DELAY })
+  const aligned = alignToEnergy(rough, energyLevels(audio), {
+    delay: ATTENTION_DELAY,
+    seconds: audio.length / SAMPLE_RATE,
+  })
   // The network was trained with English.
   const spans = language === 'en' ? placeBoundaries(aligned, audio) : aligned
   return withConfidence(rough, decoding).map((word, i) => {

@@ -67,6 +67,35 @@ test('a number that was dictated with pauses lasts from its first to its last di
   assert.deepEqual(rounded(alignToEnergy([span], noisy)), [[0, 0.81]])
 })
 
+test('words end with the audio, and start in it where there is room', () => {
+  const db = dbOf(`${'.'.repeat(20)}${'#'.repeat(80)}`)
+  const spans = [
+    { text: 'a', start: 0.5, end: 0.9 },
+    { text: 'b', start: 0.94, end: 0.99 },
+  ]
+  const within = (delay: number) => alignToEnergy(spans, db, { delay, seconds: 0.993 })
+  assert.deepEqual(rounded(within(0)), [
+    [0.5, 0.94],
+    [0.94, 0.99],
+  ])
+  assert.equal(within(0)[1]!.end, 0.993)
+  assert.equal(within(-0.04)[1]!.end, 0.993)
+  assert.ok(within(-0.04)[1]!.start <= 0.96)
+})
+
+test('a word without a place is not extended by the sound after it', () => {
+  const db = dbOf(`${'.'.repeat(20)}${'#'.repeat(80)}`)
+  const spans = [
+    { text: 'a', start: 0.2, end: 0.5 },
+    { text: 'b', start: 0.5, end: 0.5 },
+    { text: 'c', start: 0.5, end: 0.5 },
+  ]
+  assert.deepEqual(rounded(alignToEnergy(spans, db)).slice(1), [
+    [0.5, 0.5],
+    [0.52, 0.52],
+  ])
+})
+
 test('words never overlap, and start in order, for any audio', () => {
   const span = fc.tuple(
     fc.double({ min: 0, max: 1, noNaN: true }),

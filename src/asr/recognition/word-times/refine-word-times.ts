@@ -1,4 +1,5 @@
 import { mayContainPauses } from '../../segmentation/pauses.ts'
+import { isTooShort, MIN_WORD_SECONDS } from './implausible-words.ts'
 
 /** Seconds per loudness value. */
 const HOP = 0.01
@@ -37,33 +38,36 @@ export function energyLevels(audio: Float32Array): Float32Array {
 /**
  * Moves the edges of words to where the energy rises and falls: attention is accurate to a few 24
  * ms frames but includes silence in words. `spans` ascend, in seconds; so do the results, and they
- * never overlap. `delay` is how late the attention of the model is, in seconds. The constants were
- * tuned on forced-aligned read speech.
+ * never overlap. `delay` is how late the attention of the model is, and `seconds` the length of the
+ * audio, in which words end. The constants were tuned on forced-aligned read speech.
  */
 export function alignToEnergy<W extends TimeSpan & { text: string }>(
   spans: readonly W[],
   db: Float32Array,
-  { delay = 0 } = {},
+  { delay = 0, seconds = db.length * HOP } = {},
 ): W[] {
   const floor = quantile(db, 0.05) + ABOVE_FLOOR
   const snapped: W[] = []
   for (const span of spans) {
     const previous = snapped.at(-1)
     const earliest = previous ? previous.start + MIN_START_DISTANCE : 0
-    const start = Math.max(span.start - delay, earliest)
-    const range = { start, end: Math.max(span.end - delay, start) }
-    const word = { ...span, ...snap(range, { db, floor, choose: burstChoice(span.text) }) }
+    const latest = Math.max(span.start, seconds - MIN_WORD_SECONDS)
+    const start = Math.max(earliest, Math.min(latest, span.start - delay))
+    const range = { start, end: Math.max(start, Math.min(seconds, span.end - delay)) }
+    const choose = burstChoice(span.text)
+    const word = { ...span, ...snap(range, { db, floor, seconds, choose }) }
     if (previous) previous.end = Math.min(previous.end, word.start)
     snapped.push(word)
   }
   return snapped
 }
 
+type Loudness = { db: Float32Array; floor: number; seconds: number }
 type BurstChoice = (bursts: readonly Burst[]) => Burst | undefined
 
 function snap(
   { start, end }: TimeSpan,
-  { db, floor, choose }: { db: Float32Array; floor: number; choose: BurstChoice },
+  { db, floor, seconds, choose }: Loudness & { choose: BurstChoice },
 ): TimeSpan {
   const from = Math.max(0, Math.round(start / HOP))
   const to = Math.min(db.length, Math.max(from + 1, Math.round(end / HOP)))
@@ -75,7 +79,8 @@ function snap(
   const onset = Math.max(start, burst.from * HOP - ONSET)
   let last = burst.to
   while (last < db.length && db[last]! >= threshold) last++
-  const latest = Math.min(end + MAX_TAIL, db.length * HOP)
+  // The length tells which words attention found no place for.
+  const latest = Math.min(seconds, isTooShort({ start, end }) ? end : end + MAX_TAIL)
   return { start: onset, end: Math.max(onset, Math.min(latest, last * HOP + RELEASE)) }
 }
 
