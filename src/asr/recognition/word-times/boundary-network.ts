@@ -141,7 +141,7 @@ export function offsetOf(candidate: number): number {
   return (candidate - REACH) * STEP
 }
 
-/** Reads the network that `scripts/word-boundaries/train-boundary-network.ts` wrote. */
+/** Reads the network that `npm run bench -- word-boundaries` wrote. */
 export function readBoundaryNetwork(): BoundaryNetwork {
   const path = new URL('boundary-network.json', import.meta.url)
   const stored = JSON.parse(readFileSync(path, 'utf8')) as Record<keyof BoundaryNetwork, number[]>

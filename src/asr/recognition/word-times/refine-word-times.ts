@@ -11,7 +11,9 @@ const BELOW_PEAK = 33
 const PAUSE = 0.12
 /** A word begins a little before it is loud. */
 const ONSET = 0.02
-/** A word ends this long after it was loud, and at most this long after attention left it. */
+/**
+ * A word ends this long after its sound, where that ends at most so long after attention left it.
+ */
 const RELEASE = 0.01
 const MAX_TAIL = 0.2
 /** A first or last burst shorter than this share of the longest belongs to another word. */
@@ -77,11 +79,14 @@ function snap(
   const burst = choose(findBursts(db, { from, to }, threshold))
   if (!burst) return { start, end }
   const onset = Math.max(start, burst.from * HOP - ONSET)
+  // The length tells which words attention found no place for.
+  const latest = isTooShort({ start, end }) ? end : Math.min(seconds, end + MAX_TAIL)
   let last = burst.to
   while (last < db.length && db[last]! >= threshold) last++
-  // The length tells which words attention found no place for.
-  const latest = Math.min(seconds, isTooShort({ start, end }) ? end : end + MAX_TAIL)
-  return { start: onset, end: Math.max(onset, Math.min(latest, last * HOP + RELEASE)) }
+  // Sound that goes on for longer belongs to another word, or is noise.
+  const soundEnd = last * HOP + RELEASE
+  const ownEnd = soundEnd <= latest ? soundEnd : Math.min(burst.to * HOP, end)
+  return { start: onset, end: Math.max(onset, ownEnd) }
 }
 
 type Burst = { from: number; to: number }
