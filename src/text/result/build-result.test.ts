@@ -54,6 +54,15 @@ test('a requested add-on has an envelope, others have no key', () => {
   ])
 })
 
+test('the last sentence of a recording gets its mark, that of a session keeps its text', () => {
+  const transcript = transcriptOf('en Ask what you can')
+  const result = { audioDuration: 10, distinctChannels: 1, transcriptionTime: 1, params: {} }
+  const textOf = (made: unknown) => (made as BuiltResult).transcription.full_transcript
+  const recording = buildResult(transcript, { ...result, channelMode: 'separate' }).result
+  assert.equal(textOf(recording), 'Ask what you can.')
+  assert.equal(textOf(buildResult(transcript, result).result), 'Ask what you can')
+})
+
 test('an empty transcript is not a failure', () => {
   const { count } = built(transcriptOf(), { count: true })
   const envelope = { success: true, is_empty: true, exec_time: 0.25, error: null, results: 0 }

@@ -60,7 +60,9 @@ export function buildResult(
   const { onStep, onFault, failedSteps = {}, now = performance.now.bind(performance) } = options
   const { transforms = allTransforms, addOns = localAddOns } = options
   const { params, format = 'string', diarizationError, diarizationSeconds: seconds = 0 } = result
-  let text = joinSentences(transcript)
+  const { channelMode, audioDuration } = result
+  // Sessions keep the text of their finals.
+  let text = joinSentences(transcript, { seconds: channelMode && audioDuration })
   let redacted: RedactedSpan[] = []
   const warnings = [...(result.warnings ?? [])]
   const envelopes = new Map<string, Envelope>()

@@ -58,6 +58,47 @@ test('words that touch go on touching; a pause stays', () => {
   for (const i of [0, 1, 2, 10, 18]) assert.equal(placed[i]!.end, placed[i + 1]!.start)
 })
 
+test('words that touch also go on touching where the next one starts later', () => {
+  const placed = placeBoundaries(
+    displaced(() => -0.05),
+    audio,
+  )
+  for (const [i, { end }] of placed.slice(0, -1).entries()) assert.equal(end, placed[i + 1]!.start)
+})
+
+test('a word that starts before the end of the one before it shortens that one', () => {
+  const rough = [
+    { text: 'my', start: 0.97, end: 1.29 },
+    { text: 'fellow', start: 1.33, end: 1.63 },
+  ]
+  const [my, fellow] = placeBoundaries(rough, audio)
+  assert.ok(fellow!.start < 1.29)
+  assert.equal(my!.end, fellow!.start)
+})
+
+test('the sound before a start counts, unless a long pause follows it', () => {
+  const starts = (pause: number) => {
+    return ['tests', 'a'].map((before) => {
+      const words = [
+        { text: before, start: 0.3, end: 0.9 - pause },
+        { text: 'ask', start: 0.9, end: 1.5 },
+      ]
+      return placeBoundaries(words, audio)[1]!.start
+    })
+  }
+  assert.notEqual(...(starts(0) as [number, number]))
+  assert.equal(...(starts(0.5) as [number, number]))
+})
+
+test('a word after one without a place does not become too short', () => {
+  const rough = [
+    { text: 'And', start: 5.6, end: 5.602 },
+    { text: 'your', start: 5.602, end: 5.655 },
+  ]
+  const [, your] = placeBoundaries(rough, audio)
+  assert.ok(!isTooShort(your!))
+})
+
 test('words keep what else is known of them', () => {
   const [placed] = placeBoundaries([{ text: 'And', start: 0.3, end: 0.6, tokens: [4] }], audio)
   assert.deepEqual(placed?.tokens, [4])

@@ -28,6 +28,8 @@ test('words move by as much as attention is late or early', () => {
   const starts = (delay: number) => rounded(alignToEnergy(words, db, { delay })).map(([s]) => s)
   assert.deepEqual(starts(0.02), [0.08, 0.38])
   assert.deepEqual(starts(-0.04), [0.14, 0.44])
+  const end = (delay: number) => rounded(alignToEnergy(words, db, { delay }))[1]![1]
+  assert.deepEqual([end(0.02), end(-0.04)], [0.68, 0.74])
 })
 
 test('sound before a pause inside a word is assigned to the word before', () => {
@@ -83,7 +85,7 @@ test('a word goes on until its sound ends, but not into sound that does not end'
 })
 
 test('a word without a place is not extended by the sound after it', () => {
-  const db = dbOf(`${'.'.repeat(20)}${'#'.repeat(80)}`)
+  const db = dbOf(`${'.'.repeat(20)}${'#'.repeat(40)}${'.'.repeat(20)}`)
   const spans = [
     { text: 'a', start: 0.2, end: 0.5 },
     { text: 'b', start: 0.5, end: 0.5 },

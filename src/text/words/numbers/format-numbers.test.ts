@@ -59,6 +59,25 @@ test('style digits keeps two numbers with scales apart, and one scale of a range
     assert.equal(written(text, 'digits'), expected)
 })
 
+test('style digits keeps fixed expressions in words, and writes some in their own way', () => {
+  const cases = {
+    'Zero tolerance at ground zero, patient zero. Zero in on cloud nine, a zero sum game. Zero of us.':
+      'Zero tolerance at ground zero, patient zero. Zero in on cloud nine, a zero sum game. 0 of us.',
+    'An hour or two, a day or two; two or three days, a five or two.':
+      'An hour or two, a day or two; 2 or 3 days, a 5 or 2.',
+    'Open twenty-four seven. Call nine one one now. Since nine eleven, and post nine eleven rules.':
+      'Open 24/7. Call 911 now. Since 9/11, and post 9/11 rules.',
+    "At nine eleven p.m. It's nine eleven. Ten nine eleven. Twenty four seven inch screens.":
+      "At 9:11 p.m. It's 9 11. 10 9 11. 24 7 inch screens.",
+    'A call to nine one one. Two of us.': 'A call to 911. 2 of us.',
+    'One nine one one two. Nine, one one. Nine one one zero.': '1 9 1 1 2. 9, 1 1. 9 1 1 0.',
+    'Three D prints over five G, or two-D. Three d, nine G, two. D.':
+      '3D prints over 5G, or two-D. 3 d, 9 G, 2. D.',
+  }
+  for (const [text, expected] of Object.entries(cases))
+    assert.equal(written(text, 'digits'), expected)
+})
+
 test('style digits reads dictated zeros and repeated digits in a row only', () => {
   const cases = {
     'nine oh two one oh, nine oh, four oh four, one oh one.': '9 0 2 1 0, 9 0, 4 0 4, 1 0 1.',

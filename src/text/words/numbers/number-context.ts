@@ -8,3 +8,6 @@ export const SCALE = /^(?:hundred|thousand|million|billion|trillion)$/
 /** Words before a number that names a thing (page 128); after them, "one" is not a pronoun. */
 export const LABEL =
   /^(?:press|dial|number|option|page|chapter|line|step|channel|version|part|level|room|gate|flight|extension|key|question|figure|table|act|scene|phase|zone|unit|lane|platform|door|route|highway)$/
+/** Before these, "two twenty-one" is two numbers: two twenty-one day trips. */
+export const COUNTED =
+  /^(?:days?|weeks?|months?|inch(?:es)?|f(?:oo|ee)t|yards?|times?|people|pages?|packs?|points?)$/

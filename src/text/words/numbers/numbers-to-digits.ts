@@ -4,7 +4,8 @@ import { isBeforePartOfDay, isPlacedInTime, isStreetAt } from './clock-context.t
 import { bareDecimal, decimalsOf, dictatedDecimal, digitOf } from './decimals.ts'
 import { dictatedDigitsAt } from './dictated-digits.ts'
 import { readDottedNumber } from './dotted-numbers.ts'
-import { AFTER_NUMBER, LABEL, SCALE, TIME_OF_DAY } from './number-context.ts'
+import { keptWordsAt, writtenExpressionAt } from './fixed-expressions.ts'
+import { AFTER_NUMBER, COUNTED, LABEL, SCALE, TIME_OF_DAY } from './number-context.ts'
 import { parseSpokenNumber, type SpokenNumber, writeDigits } from './number-words.ts'
 import { priceOf } from './prices.ts'
 
@@ -26,9 +27,6 @@ const BEFORE_DURATION = /^(?:an?|another|each|every|per|first|last|next)$/i
 const BEFORE_HOUSE = /^(?:at|to|from)$/
 /** After these, "one" is a pronoun: that one, twenty-two of them. */
 const BEFORE_PRONOUN = /^(?:this|that|the|no|each|every|another|any|which|some)$/
-/** Before these, "two twenty-one" is two numbers: two twenty-one day trips. */
-const COUNTED =
-  /^(?:days?|weeks?|months?|inch(?:es)?|f(?:oo|ee)t|yards?|times?|people|pages?|packs?|points?)$/
 /** The tens of a decade or a century, by their plural. */
 const DECADES: Record<string, string> = {
   hundreds: '00s',
@@ -64,8 +62,15 @@ type NumberInContext = {
 export function numbersToDigits(words: readonly Word[]): Word[] {
   const written: Word[] = []
   for (let at = 0; at < words.length; ) {
+    const kept = keptWordsAt(words, at)
+    written.push(...words.slice(at, at + kept))
+    at += kept
+    if (kept > 0) continue
     const spokenNumber =
-      decimalAt(words, at) ?? dictatedDigitsAt(words, at) ?? spokenNumberAt(words, at)
+      writtenExpressionAt(words, at) ??
+      decimalAt(words, at) ??
+      dictatedDigitsAt(words, at) ??
+      spokenNumberAt(words, at)
     if (!spokenNumber) {
       written.push(words[at++]!)
       continue

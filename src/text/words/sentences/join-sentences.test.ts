@@ -35,6 +35,28 @@ test('an indirect question is joined to its verb without a question mark', () =>
   assert.deepEqual(join(...question), ['Did you find out why the server stopped?'])
 })
 
+test('the last sentence of a recording gets its mark, unless the recording ends with it', () => {
+  const joined = (text: string, { silence = 0.31, language = 'en' } = {}) => {
+    const utterances = utterancesOf([text], { language })
+    const seconds = utterances[0]!.words.at(-1)!.end + silence
+    return textsOf(joinSentences({ utterances }, { seconds }).utterances)[0]
+  }
+  const cases = {
+    'Ask not. Ask what you can do': 'Ask not. Ask what you can do.',
+    'I see. What is your name': 'I see. What is your name?',
+    'That was all.': 'That was all.',
+    'We print, and then,': 'We print, and then,',
+    'It is one of the': 'It is one of the',
+    'Nothing. Go home': 'Nothing. Go home',
+    'four two seven': 'four two seven',
+  }
+  for (const [text, expected] of Object.entries(cases)) assert.equal(joined(text), expected)
+  const open = 'Ask what you can do'
+  assert.equal(joined(open, { silence: 0.25 }), open)
+  assert.equal(joined(open, { language: 'de' }), open)
+  assert.deepEqual(join(open), [open])
+})
+
 test('complete sentences are not joined', () => {
   const pairs = [
     ['Tell me.', 'What is your name?'],

@@ -21,6 +21,11 @@ const MAX_WORDS = 40
 /** Where a recognizer writes a capital after a pause of this many seconds, it began a sentence. */
 const SENTENCE_PAUSE_SECONDS = 0.4
 
+/** A recording that goes on this long after its last word does not end inside a sentence. */
+const FINAL_SILENCE_SECONDS = 0.3
+/** Fewer words than this may be no sentence. */
+const MIN_SENTENCE_WORDS = 3
+
 const FINAL_MARK = /[.!?…]$/
 
 /**
@@ -30,11 +35,15 @@ const FINAL_MARK = /[.!?…]$/
  * grammar decides: if the sentence cannot end there, or the next words cannot begin one, the full
  * stop is removed and the utterances are joined; otherwise the next word gets a capital. Only case,
  * punctuation and the boundaries of utterances change; words, times and confidence stay. `isCased`
- * is whether the recognizer writes capitals at all.
+ * is whether the recognizer writes capitals at all. With the length of the recording, `seconds`,
+ * the last English sentence of each channel gets its mark, unless the recording ends with it.
  */
 export function joinSentences(
   transcript: Transcript,
-  { isCased = transcript.utterances.some(({ words }) => hasCapitals(words)) } = {},
+  {
+    isCased = transcript.utterances.some(({ words }) => hasCapitals(words)),
+    seconds = 0,
+  }: { isCased?: boolean; seconds?: number | undefined } = {},
 ): Transcript {
   const joined: Utterance[] = []
   const lastByChannel = new Map<number, Utterance>()
@@ -52,7 +61,16 @@ export function joinSentences(
     joined.push(utterance)
     if (words.length > 0) lastByChannel.set(utterance.channel, utterance)
   }
+  if (isCased) for (const last of lastByChannel.values()) addFinalMark(last, seconds)
   return { ...transcript, utterances: joined }
+}
+
+function addFinalMark({ words, language }: Utterance, seconds: number): void {
+  const last = words.at(-1)!
+  const sentence = words.slice(sentenceStart(words, words.length))
+  const isSentence = sentence.length >= MIN_SENTENCE_WORDS && canEndSentence(last.text)
+  if (language !== 'en' || !isSentence || seconds - last.end < FINAL_SILENCE_SECONDS) return
+  last.text += markOf(sentence)
 }
 
 function withTidyPunctuation(word: Word, language: string): Word {
@@ -155,8 +173,7 @@ function resolveUnmarkedBoundary(
   if (language === 'en' && isInside && hasWrongCapital(words, at)) {
     next.text = lowerFunctionWord(next.text)
   } else if (language === 'en' && isInside && lacksFinalMark(words, at)) {
-    const sentence = wordsToText(words.slice(sentenceStart(words, at), at))
-    previous.text += asksInEnglish(sentence) ? '?' : '.'
+    previous.text += markOf(words.slice(sentenceStart(words, at), at))
   }
   return startsLowerCase(next.text) && hasCapitals(words)
 }
@@ -165,10 +182,19 @@ function resolveUnmarkedBoundary(
 function lacksFinalMark(words: readonly Word[], at: number): boolean {
   const [previous, next] = [words[at - 1]!, words[at]!]
   if (next.start - previous.end < SENTENCE_PAUSE_SECONDS) return false
-  if (!/[\p{L}\p{N}]$/u.test(previous.text) || cannotEndSentence(previous.text)) return false
+  if (!canEndSentence(previous.text)) return false
   const isFunctionWord = continuesClause(next.text, words[at + 1]?.text)
   if (!isFunctionWord || lowerFunctionWord(next.text) === next.text) return false
   return !introducesQuote(words.slice(0, at).map(({ text }) => text))
+}
+
+/** Returns whether an English sentence without a mark may end with a word. */
+function canEndSentence(text: string): boolean {
+  return /[\p{L}\p{N}]$/u.test(text) && !cannotEndSentence(text)
+}
+
+function markOf(sentence: readonly Word[]): '?' | '.' {
+  return asksInEnglish(wordsToText(sentence)) ? '?' : '.'
 }
 
 /** Returns whether a word has a capital only because a new segment of audio begins there. */
