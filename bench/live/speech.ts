@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { createRandom } from '../../test/support/random/random.ts'
 import { decodeCorpus, type Recording, type ReferenceWord, readCorpus } from '../support/corpus.ts'
+import { shuffle } from '../support/shuffle.ts'
 
 /** About a minute of speech: 16-bit samples at 16 kHz, and the reference text. */
 export type Speech = {
@@ -89,11 +90,4 @@ function pause(random: () => number): Buffer {
   const length = PAUSE.min + random() * (PAUSE.max - PAUSE.min)
   const samples = Int16Array.from({ length: Math.round(length * 16_000) }, () => random() * 12 - 6)
   return Buffer.from(samples.buffer)
-}
-
-function shuffle(items: unknown[], random: () => number): void {
-  for (let i = items.length - 1; i > 0; i--) {
-    const j = Math.floor(random() * (i + 1))
-    ;[items[i], items[j]] = [items[j], items[i]]
-  }
 }

@@ -9,6 +9,7 @@ import {
   type BoundarySounds,
   boundarySounds,
 } from '../../../src/asr/recognition/word-times/boundary-sounds.ts'
+import { LONG_PAUSE } from '../../../src/asr/recognition/word-times/place-boundaries.ts'
 import { readSamples } from '../../../src/asr/segmentation/read-samples.ts'
 import type { PcmFile } from '../../../src/asr/speech-engine.ts'
 import { SAMPLE_RATE } from '../../../src/audio/pcm.ts'
@@ -35,8 +36,6 @@ const LARGEST_ERROR = 0.14
 const REFERENCE_DEVIATION = 0.012
 /** The lengths of segments in seconds. */
 const [SHORTEST, LONGEST] = [1.5, 12]
-/** After a longer pause, the word before is not heard with the next one. */
-const LONG_PAUSE = 0.45
 
 /** Makes examples of the words of a recording. `random` gives numbers from 0 to 1. */
 export function makeExamples(recording: Recording, pcm: PcmFile, random: () => number): Example[] {

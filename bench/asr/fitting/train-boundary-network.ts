@@ -5,7 +5,8 @@ import {
   SOUNDS,
   scoreCandidates,
 } from '../../../src/asr/recognition/word-times/boundary-network.ts'
-import { randomNumbers } from '../../../src/numbers.ts'
+import { createRandom } from '../../../test/support/random/random.ts'
+import { shuffle } from '../../support/shuffle.ts'
 import type { Example } from './boundary-examples.ts'
 
 const HIDDEN = 24
@@ -25,7 +26,7 @@ type Moments = { mean: Float32Array; square: Float32Array }
  * Ba 2015). The same examples give the same network.
  */
 export function trainBoundaryNetwork(examples: readonly Example[]): BoundaryNetwork {
-  const random = randomNumbers(1)
+  const random = createRandom(1)
   const network = startNetwork(random)
   const moments = Object.fromEntries(
     Object.entries(network).map(([name, { length }]) => {
@@ -34,7 +35,8 @@ export function trainBoundaryNetwork(examples: readonly Example[]): BoundaryNetw
   ) as Record<Matrix, Moments>
   let steps = 0
   for (let epoch = 0; epoch < EPOCHS; epoch++) {
-    const order = shuffled(examples, random)
+    const order = [...examples]
+    shuffle(order, random)
     for (let at = 0; at < order.length; at += BATCH) {
       const gradient = gradientOf(network, order.slice(at, at + BATCH))
       steps++
@@ -115,15 +117,6 @@ function descend(
 
 function addTo(target: Float32Array, values: Float32Array, factor = 1): void {
   for (let i = 0; i < target.length; i++) target[i]! += factor * values[i]!
-}
-
-function shuffled<T>(values: readonly T[], random: () => number): T[] {
-  const result = [...values]
-  for (let i = result.length - 1; i > 0; i--) {
-    const other = Math.floor(random() * (i + 1))
-    ;[result[i], result[other]] = [result[other]!, result[i]!]
-  }
-  return result
 }
 
 /** Returns a number of the standard normal distribution (Box and Muller 1958). */

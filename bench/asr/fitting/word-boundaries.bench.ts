@@ -10,7 +10,8 @@ import {
   medianOffset,
   scoreCandidates,
 } from '../../../src/asr/recognition/word-times/boundary-network.ts'
-import { mean, randomNumbers } from '../../../src/numbers.ts'
+import { mean } from '../../../src/numbers.ts'
+import { createRandom } from '../../../test/support/random/random.ts'
 import { decodeCorpus, readCorpus } from '../../support/corpus.ts'
 import { report } from '../../support/report.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -28,7 +29,7 @@ const usable = recordings.filter(({ group, words, license }) => {
   return GROUPS.has(group) && words && FREE.test(license ?? '')
 })
 const { decoded, dispose } = await decodeCorpus(usable)
-const random = randomNumbers(1)
+const random = createRandom(1)
 const examples = [...decoded].flatMap(([recording, pcm]) => makeExamples(recording, pcm, random))
 await dispose()
 

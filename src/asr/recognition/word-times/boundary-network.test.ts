@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { randomNumbers } from '../../../numbers.ts'
+import { createRandom } from '../../../../test/support/random/random.ts'
 import {
   type BoundaryNetwork,
   CANDIDATES,
@@ -32,7 +32,7 @@ test('the inputs of a candidate are the bands before and after it', () => {
 })
 
 test('the bands of a segment do not depend on its loudness', () => {
-  const random = randomNumbers(1)
+  const random = createRandom(1)
   const quiet = Float32Array.from({ length: 16_000 }, () => 0.05 * (random() - 0.5))
   const loud = quiet.map((sample) => sample * 8)
   const [a, b] = [quiet, loud].map((audio) => candidateInputs(spectrumOf(audio), 0.5))

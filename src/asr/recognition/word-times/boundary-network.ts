@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { SAMPLE_RATE } from '../../../audio/pcm.ts'
 import { createLogMel, type LogMel } from '../../speakers/features/log-mel.ts'
 import type { BoundarySounds } from './boundary-sounds.ts'
 
@@ -31,7 +32,7 @@ export type BoundaryNetwork = Record<
 /** The spectrum of a segment, as running sums of its normalized frames, each of `BANDS` numbers. */
 export type Spectrum = { frames: number; sums: Float64Array }
 
-const logMel = createLogMel({ sampleRate: 16_000, bins: BANDS, low: 60, high: 7600 })
+const logMel = createLogMel({ sampleRate: SAMPLE_RATE, bins: BANDS, low: 60, high: 7600 })
 
 /** Computes the spectrum of 16 kHz audio; each band has the mean 0 and about the deviation 1. */
 export function spectrumOf(audio: Float32Array): Spectrum {

@@ -12,8 +12,8 @@ import type { TimeSpan } from './refine-word-times.ts'
 
 /** Words closer than this touch: the end of one is the start of the next. */
 const TOUCHING = 0.03
-/** After a longer pause, the last sound of the word before says nothing about a start. */
-const LONG_PAUSE = 0.45
+/** After a pause of these seconds, the sound before it says nothing about a start. */
+export const LONG_PAUSE = 0.45
 
 let network: BoundaryNetwork | undefined
 

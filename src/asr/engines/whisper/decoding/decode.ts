@@ -1,4 +1,4 @@
-import { mean, randomNumbers } from '../../../../numbers.ts'
+import { mean } from '../../../../numbers.ts'
 import { findRepetition } from '../../../recognition/decoding/repetition.ts'
 import type { DecoderOutput, EncodedAudio, WhisperDecoder, WhisperNetwork } from '../network.ts'
 import type { WhisperConfig } from '../whisper-config.ts'
@@ -356,4 +356,15 @@ function softmax(values: readonly number[]): number[] {
   const powers = values.map((value) => Math.exp(value - max))
   const sum = powers.reduce((a, b) => a + b, 0)
   return powers.map((value) => value / sum)
+}
+
+/** Random numbers from 0 to 1, the same ones for the same seed (mulberry32). */
+function randomNumbers(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
 }
