@@ -1,4 +1,5 @@
-import type { Rows, WeightFile } from '../weights/weights.ts'
+import type { Rows } from '../../../model-files/weight-files/safetensors.ts'
+import type { WeightFile } from '../weights/weights.ts'
 import type { GraphWriter } from './graph-writer.ts'
 import { type GraphContext, normalized, product } from './layers.ts'
 

@@ -1,6 +1,7 @@
+import { WeightFileError } from '../../../model-files/weight-files/weight-file-error.ts'
 import { BLOCK_WEIGHTS } from '../graphs/layers.ts'
 import type { WhisperSizes } from '../whisper-config.ts'
-import { type WeightFile, WeightFileError } from './weights.ts'
+import type { WeightFile } from './weights.ts'
 
 /** The kernel size of the convolutions, in frames. */
 const KERNEL = 3

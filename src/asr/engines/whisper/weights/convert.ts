@@ -2,14 +2,15 @@ import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
+import { WeightFileError } from '../../../model-files/weight-files/weight-file-error.ts'
 import { startGraph } from '../graphs/graph-writer.ts'
 import { writeDecoder } from '../graphs/write-decoder.ts'
 import { writeEncoder } from '../graphs/write-encoder.ts'
 import type { WhisperConfig } from '../whisper-config.ts'
 import { openCTranslate2 } from './ctranslate2.ts'
+import { openSafetensors } from './hugging-face-weights.ts'
 import { inspectWhisperModel } from './inspect-model.ts'
-import { openSafetensors } from './safetensors.ts'
-import { type WeightFile, WeightFileError } from './weights.ts'
+import type { WeightFile } from './weights.ts'
 
 /** Options of a conversion. */
 export type WhisperConversion = {

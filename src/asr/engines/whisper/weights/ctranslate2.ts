@@ -1,11 +1,8 @@
-import { type ByteFile, openBytes } from './byte-file.ts'
-import {
-  fromBfloat16,
-  fromFloat16,
-  type Rows,
-  type WeightFile,
-  WeightFileError,
-} from './weights.ts'
+import { type ByteFile, openBytes } from '../../../model-files/weight-files/byte-file.ts'
+import { fromBfloat16, fromFloat16 } from '../../../model-files/weight-files/half-floats.ts'
+import type { Rows } from '../../../model-files/weight-files/safetensors.ts'
+import { WeightFileError } from '../../../model-files/weight-files/weight-file-error.ts'
+import type { WeightFile } from './weights.ts'
 
 /** Where an array lies in the file; `type` is the number of its element type. */
 type ArrayEntry = { sizes: number[]; type: number; offset: number; bytes: number }

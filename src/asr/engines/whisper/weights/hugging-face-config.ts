@@ -1,7 +1,8 @@
 import { join } from 'node:path'
+import { asFields, isCount } from '../../../model-files/weight-files/fields.ts'
+import { WeightFileError } from '../../../model-files/weight-files/weight-file-error.ts'
 import type { WhisperConfig, WhisperSizes } from '../whisper-config.ts'
 import { readModelJson } from './token-vocabulary.ts'
-import { asFields, isCount, WeightFileError } from './weights.ts'
 
 /** The settings in the configuration files of a model's folder; undefined = not stated. */
 export type HuggingFaceConfig = {

@@ -1,10 +1,11 @@
+import { WeightFileError } from '../../../model-files/weight-files/weight-file-error.ts'
 import { BLOCK_WEIGHTS } from '../graphs/layers.ts'
 import type { WhisperConfig, WhisperSizes, WhisperTokens } from '../whisper-config.ts'
 import { publishedAlignmentHeads } from './alignment-heads.ts'
 import { checkShapes } from './check-shapes.ts'
 import { readHuggingFaceConfig } from './hugging-face-config.ts'
 import { readVocabulary } from './token-vocabulary.ts'
-import { type WeightFile, WeightFileError } from './weights.ts'
+import type { WeightFile } from './weights.ts'
 
 /** The end token of the English-only models; the multilingual ones have one more before it. */
 const ENGLISH_END = 50_256

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { asFields, isCount, WeightFileError } from './weights.ts'
+import { asFields, isCount } from '../../../model-files/weight-files/fields.ts'
+import { WeightFileError } from '../../../model-files/weight-files/weight-file-error.ts'
 
 type Tokenizer = { model: unknown; added_tokens: unknown }
 

@@ -1,26 +1,19 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { type ByteFile, openBytes } from './byte-file.ts'
+import { type ByteFile, openBytes } from '../../../model-files/weight-files/byte-file.ts'
+import { asFields, isCount } from '../../../model-files/weight-files/fields.ts'
+import {
+  type ArrayEntry,
+  type Rows,
+  readFloats,
+  readHeader,
+} from '../../../model-files/weight-files/safetensors.ts'
+import { WeightFileError } from '../../../model-files/weight-files/weight-file-error.ts'
 import { huggingFaceNames } from './hugging-face-names.ts'
 import { readModelJson } from './token-vocabulary.ts'
-import {
-  asFields,
-  fromBfloat16,
-  fromFloat16,
-  isCount,
-  type Rows,
-  type WeightFile,
-  WeightFileError,
-} from './weights.ts'
+import type { WeightFile } from './weights.ts'
 
-/** Where an array lies: bytes from the start of its file. */
-type ArrayEntry = { file: ByteFile; sizes: number[]; type: string; from: number }
-
-/** The reference implementation has the same limit. */
-const MAX_HEADER_BYTES = 100_000_000
-const LENGTH_BYTES = 8
 const FILE_NAME = /^\w[\w.-]*$/
-const elementBytes: Record<string, number> = { F32: 4, F16: 2, BF16: 2 }
 
 type Configuration = { encoder_attention_heads: unknown; decoder_attention_heads: unknown }
 
@@ -70,39 +63,6 @@ function listFiles(folder: string): string[] {
   return existsSync(join(folder, 'model.safetensors')) ? ['model.safetensors'] : []
 }
 
-function readHeader(file: ByteFile): [string, ArrayEntry][] {
-  const length = Number(new DataView(file.read(0, LENGTH_BYTES).buffer).getBigUint64(0, true))
-  if (length > MAX_HEADER_BYTES) throw new WeightFileError(`${file.path} is not a safetensors file`)
-  const text = Buffer.from(file.read(LENGTH_BYTES, length)).toString()
-  const start = LENGTH_BYTES + length
-  let header: Record<string, unknown>
-  try {
-    header = asFields(JSON.parse(text))
-  } catch (cause) {
-    throw new WeightFileError(`${file.path} is not a safetensors file`, { cause })
-  }
-  return Object.entries(header).flatMap(([name, place]): [string, ArrayEntry][] => {
-    if (name === '__metadata__') return []
-    const { dtype: type, shape: sizes, data_offsets: offsets } = asFields(place)
-    if (typeof type !== 'string' || !areCounts(sizes) || !areCounts(offsets)) {
-      throw new WeightFileError(`${file.path} is damaged at ${name}`)
-    }
-    const [from = 0, to = 0] = offsets.map((offset) => start + offset)
-    if (to > file.size) {
-      throw new WeightFileError(`${file.path} is truncated: it ends before ${name}`)
-    }
-    const bytes = sizes.reduce((product, n) => product * n, elementBytes[type] ?? 0)
-    if (bytes > 0 && to - from !== bytes) {
-      throw new WeightFileError(`${file.path} is damaged at ${name}`)
-    }
-    return [[name, { file, sizes, type, from }]]
-  })
-}
-
-function areCounts(value: unknown): value is number[] {
-  return Array.isArray(value) && value.every(isCount)
-}
-
 /** Provides the arrays of Hugging Face under the names and in the layout of CTranslate2. */
 function asWhisper(entries: Map<string, ArrayEntry>, folder: string): Omit<WeightFile, 'close'> {
   const configuration = readModelJson<Configuration>(join(folder, 'config.json'))
@@ -150,17 +110,4 @@ function asWhisper(entries: Map<string, ArrayEntry>, folder: string): Omit<Weigh
     return values
   }
   return { sizes, read }
-}
-
-function readFloats(entry: ArrayEntry, rows: Rows | undefined): Float32Array {
-  const { file, sizes, type, from } = entry
-  const size = elementBytes[type]
-  if (!size) throw new WeightFileError(`${file.path} holds ${type}; F32, F16 and BF16 are read`)
-  const row = size * sizes.slice(1).reduce((product, n) => product * n, 1)
-  const [first, end] = rows ?? [0, sizes[0] ?? 1]
-  if (end > (sizes[0] ?? 1)) throw new WeightFileError(`${file.path} has too few rows`)
-  const { buffer } = file.read(from + first * row, (end - first) * row)
-  if (type === 'F32') return new Float32Array(buffer)
-  const bits = new Uint16Array(buffer)
-  return type === 'F16' ? fromFloat16(bits) : fromBfloat16(bits)
 }

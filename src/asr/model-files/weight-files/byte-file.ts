@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
-import { WeightFileError } from './weights.ts'
+import { WeightFileError } from './weight-file-error.ts'
 
 /** A file that is read in pieces. */
 export type ByteFile = {
