@@ -123,6 +123,8 @@ test('client asks whether the address is right if another service responds', asy
       () => client.find('7'),
       () => client.list(page),
       () => client.create({}),
+      () => client.cancel('7'),
+      () => client.remove('7'),
       () => client.search({ q: 'a', ...page }),
       () => client.transcriptEdits('7'),
       () => client.usage({}),

@@ -119,7 +119,7 @@ function serverRequests({ json, once }: Transport) {
 }
 
 function jobRequests(transport: Transport, signal: AbortSignal) {
-  const { json, request } = transport
+  const { accepted, json, request } = transport
   let waiting = 0
   const timeout = () => Math.min(WAIT.max, Math.max(WAIT.min, Math.floor(waiting * WAIT.perJob)))
   return {
@@ -147,10 +147,10 @@ function jobRequests(transport: Transport, signal: AbortSignal) {
     find: (id: string) => json<ApiPreRecordedJob>(jobUrl(id), {}, { field: 'id' }),
     /** Cancels a job that waits or runs. */
     async cancel(id: string): Promise<void> {
-      await json(`${jobUrl(id)}/cancel`, { method: 'POST' })
+      await accepted(`${jobUrl(id)}/cancel`, { method: 'POST' })
     },
     async remove(id: string): Promise<void> {
-      await json(jobUrl(id), { method: 'DELETE' })
+      await accepted(jobUrl(id), { method: 'DELETE' })
     },
     /** Waits until a job has ended, done or failed, and resolves to it. */
     async wait(

@@ -79,7 +79,18 @@ export function createTransport({ url, key, header }: Server, signal: AbortSigna
     return readResponseJson<T>(await request(path, async () => init, options), options?.field)
   }
 
-  return { json, request, once }
+  /**
+   * Sends a request that a Steno server accepts with 202 and no body; doubts the address after
+   * another answer.
+   */
+  async function accepted(path: string, init: Init): Promise<void> {
+    const response = await request(path, async () => init)
+    const text = await readResponseText(response)
+    if (response.status === 202 && text === '') return
+    throw new RequestError(`${response.url} returned ${response.status}: ${NOT_STENO_HINT}`)
+  }
+
+  return { accepted, json, request, once }
 }
 
 async function readResponseText(response: Response): Promise<string> {
