@@ -1,6 +1,6 @@
 /**
- * Measures responses per second under concurrency: one job, a page of the list, and creation with
- * and without metadata; as a baseline, a hello world of the bare framework before and after. It
+ * Measures responses per second under concurrency: one job, the first page of the list, pages from
+ * changing offsets, and creation with and without metadata; as a baseline, a hello world of the bare framework before and after. It
  * also measures the processor time of the server per response, which other work on the machine
  * disturbs less. A source that never responds blocks the slots of the queue, so no job runs.
  */
@@ -69,6 +69,11 @@ for (const connections of CONNECTIONS) {
       options,
     ),
     list: await measure(steno, () => ({ path: '/v2/pre-recorded?limit=20' }), options),
+    listAnywhere: await measure(
+      steno,
+      () => ({ path: `/v2/pre-recorded?limit=20&offset=${turn++ % (STORED_JOBS / 2)}` }),
+      options,
+    ),
     create: await measure(steno, () => ({ ...create(), key: nextKey() }), created),
     createWithMetadata: await measure(
       steno,

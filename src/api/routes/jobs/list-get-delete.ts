@@ -17,6 +17,7 @@ import { createListScheduler } from '../../lists/list-scheduler.ts'
 import { loadInBatches } from '../../lists/load-in-batches.ts'
 import { sendList } from '../../lists/send-list.ts'
 import { type LazyText, pageUrls, writeList } from '../../lists/write-list.ts'
+import { shareReads } from '../../middleware/share-reads.ts'
 import { findJobFile } from '../../responses/files/job-file.ts'
 import { sendFile } from '../../responses/files/send-file.ts'
 import { toJobJson, writeText } from '../../responses/job-json.ts'
@@ -64,6 +65,7 @@ export function jobRoutes(
 
 function listRoute({ config, storage, path, kind }: JobRouteDeps): FastifyPluginAsyncTypebox {
   const scheduler = createListScheduler()
+  const share = shareReads()
   const schema = {
     ...jobOperations(kind).list,
     querystring: listQueryOf(kind),
@@ -77,9 +79,9 @@ function listRoute({ config, storage, path, kind }: JobRouteDeps): FastifyPlugin
       const limit = Math.min(query.limit, config.http.listMaxLimit)
       const filter = { ...toFilter(query), account, ...(kind && { kinds: [kind] }) }
       const pageRequest = { ...toPageRequest(query, limit), withJobs: true }
-      const page = await scheduler.page(account, query, () =>
-        listJobs(storage.db, filter, pageRequest),
-      )
+      const page = await share({ account, url: raw.url! }, () => {
+        return scheduler.page(account, query, () => listJobs(storage.db, filter, pageRequest))
+      })
       const urls = pageUrls(`${baseUrlOf(raw, config.http)}${path}`, query, { limit, page })
       // For HEAD, the framework would read the whole list and discard it.
       const rows = method === 'HEAD' ? [] : page.rows
