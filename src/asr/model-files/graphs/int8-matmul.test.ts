@@ -14,6 +14,8 @@ import {
 } from '../../onnx/onnx-graph.ts'
 import { floats, floatsOf, loadOptimizedModel } from '../../onnx/onnx-runtime.ts'
 import {
+  addToMatrix,
+  floatOf,
   type Int8Matrix,
   joinColumns,
   matMulPerRow,
@@ -170,4 +172,19 @@ test('readByteMatrix finds a matrix by name and rejects other graphs', () => {
   assert.throws(() => readByteMatrix(graph, '/other/'), TypeError)
   graph.node = graph.node.filter((node) => node.op_type !== 'Cast')
   assert.throws(() => readByteMatrix(graph, '/part/'), TypeError)
+})
+
+test('a change is added to a matrix within half a step of the new scale; zero stays zero', () => {
+  const matrix = matrixOf('changed', first)
+  // The change has the outer dimension first.
+  const change = Float32Array.from({ length: COLUMNS * ROWS }, (_, i) => ((i * 13) % 40) / 20 - 1)
+  const { bytes, scale, zeroPoint } = addToMatrix(matrix, change)
+  const [step, zero] = [floatOf(scale), zeroPoint.raw_data[0]!]
+  for (const [at, value] of bytes.raw_data.entries()) {
+    const [row, column] = [Math.floor(at / COLUMNS), at % COLUMNS]
+    const before = (matrix.bytes.raw_data[at]! - first.zero) * first.scale
+    const wanted = before + change[column * ROWS + row]!
+    assert.ok(Math.abs((value - zero) * step - wanted) <= step * 0.51, `${at}`)
+  }
+  assert.notEqual(step, first.scale)
 })

@@ -14,6 +14,7 @@ export type Int8Rows = { bytes: string; magnitude: string }
 /** The byte that stands for 0, and the steps up to the largest magnitude of a row. */
 const ZERO = 128
 const STEPS = 127
+const LARGEST_BYTE = 255
 
 /**
  * Returns the matrix of the product whose name contains `part`, in a graph with dynamic
@@ -79,6 +80,29 @@ export function scaleMatrix(matrix: Int8Matrix, factor: number): Int8Matrix {
   const { name } = matrix.scale
   const scale = floatTensor(`${name}.by.${factor}`, [floatOf(matrix.scale) * factor], [])
   return { ...matrix, scale }
+}
+
+/**
+ * Adds `change`, [outer, inner], to a matrix that has one scale, and rounds the sums to bytes with
+ * a scale of their own.
+ */
+export function addToMatrix(matrix: Int8Matrix, change: Float32Array): Int8Matrix {
+  const { bytes, scale, zeroPoint } = matrix
+  const [inner = 0, outer = 0] = bytes.dims
+  const [before, zero] = [floatOf(scale), byteOf(zeroPoint)]
+  const sums = Float32Array.from(bytes.raw_data, (byte, at) => {
+    const [row, column] = [Math.floor(at / outer), at % outer]
+    return before * (byte - zero) + change[column * inner + row]!
+  })
+  const [low, high] = sums.reduce(([l, h], x) => [Math.min(l, x), Math.max(h, x)], [0, 0])
+  const step = (high - low) / LARGEST_BYTE
+  const newZero = Math.round(-low / step)
+  const toByte = (x: number) => Math.round(x / step) + newZero
+  return {
+    bytes: { ...bytes, raw_data: new Uint8Array(Uint8ClampedArray.from(sums, toByte).buffer) },
+    scale: floatTensor(scale.name, [step], []),
+    zeroPoint: { ...zeroPoint, raw_data: Uint8Array.of(newZero), int32_data: [] },
+  }
 }
 
 /**

@@ -9,7 +9,9 @@ import {
   newGraph,
   toModel,
 } from '../../onnx/onnx-graph.ts'
+import type { Adaptation } from '../adaptation/adaptation.ts'
 import {
+  addToMatrix,
   constantsOf,
   floatOf,
   type Int8Matrix,
@@ -28,14 +30,18 @@ const MAX_FRAMES = 2048
 const TO_END = 2 ** 31 - 1
 
 /**
- * Rewrites the encoder with the weights of `published`: 15 operations per layer instead of 66. As
- * in the published graph, a product quantizes its whole input with one scale.
+ * Rewrites the encoder with the weights of `published` and their `adaptation`: 15 operations per
+ * layer instead of 66. As in the published graph, a product quantizes its whole input with one
+ * scale.
  *
  * `input_values` f32 [rows, 64], audio at 16 kHz, -1 to 1 → `last_hidden_state` f32 [1, frames,
  * hidden], a frame per 24 ms.
  */
-export function writeMoonshineEncoder(published: OnnxModel): OnnxModel {
-  const weights = readWeights(published.graph)
+export function writeMoonshineEncoder(
+  published: OnnxModel,
+  adaptation: Adaptation | undefined,
+): OnnxModel {
+  const weights = readWeights(published.graph, adaptation)
   const graph = newGraph('encoder')
   const rotate = writeRotary(graph, { heads: HEADS, positions: MAX_FRAMES })
   let states = writeFrontEnd(graph, weights)
@@ -46,15 +52,15 @@ export function writeMoonshineEncoder(published: OnnxModel): OnnxModel {
   }
   for (let layer = 0; layer < weights.layers; layer++) {
     const name = `layers.${layer}`
-    const product = (part: string) => weights.product(`/${name}/${part}/`)
+    const product = (part: string) => weights.product(`${name}.${part}`)
     const attended = attend(graph, normal, { product, rotate })
     addAndNormalize(attended, weights.gain(`${name}.post_attention_layernorm`))
     const multiply = (input: string, part: string) => {
       return matMulPerTensor(
         graph,
         input,
-        product(`mlp/${part}`),
-        weights.tensor(`${name}.mlp.${part}.bias`),
+        product(`mlp.${part}`),
+        weights.bias(`${name}.mlp.${part}`),
       )
     }
     const inner = graph.add('Gelu', [multiply(normal, 'fc1')])
@@ -70,28 +76,45 @@ export function writeMoonshineEncoder(published: OnnxModel): OnnxModel {
 
 type Weights = ReturnType<typeof readWeights>
 
-/** Finds the constants of the published graph by the names of its parts. */
-function readWeights(graph: OnnxGraph) {
+/** Finds the constants of the published graph by the names of its parts, and adapts them. */
+function readWeights(graph: OnnxGraph, adaptation: Adaptation | undefined) {
   const tensors = new Map(graph.initializer.map((tensor) => [tensor.name, tensor]))
   const nodes = new Map(graph.node.flatMap((node) => node.output.map((name) => [name, node])))
   const need = <T>(value: T | undefined, name: string): T => {
     if (value === undefined) throw new TypeError(`the encoder has another form: ${name}`)
     return value
   }
-  const tensor = (name: string) => need(tensors.get(name), name)
-  const second = (output: string) => {
+  const published = (name: string) => need(tensors.get(name), name)
+  const adapt = (tensor: OnnxTensor, weight: string) => {
+    const change = adaptation?.changeOf(weight)
+    const floats = new Float32Array(new Uint8Array(tensor.raw_data).buffer)
+    return change
+      ? floatTensor(
+          tensor.name,
+          floats.map((x, i) => x + change[i]!),
+          tensor.dims,
+        )
+      : tensor
+  }
+  const second = (output: string, weight: string) => {
     const [, name = ''] = need(nodes.get(output), output).input
-    return { ...tensor(name), dims: [tensor(name).dims[0]!] }
+    return adapt({ ...published(name), dims: [published(name).dims[0]!] }, weight)
   }
   return {
-    tensor,
+    published,
+    bias: (part: string) => adapt(published(`${part}.bias`), `${part}.bias`),
+    gain: (part: string) => adapt(published(`${part}.weight`), `${part}.weight`),
+    product: (part: string) => {
+      const matrix = readByteMatrix(graph, `/${part.replaceAll(/\.(?!\d)/g, '/')}/`)
+      const change = adaptation?.changeOf(`${part}.weight`)
+      return change ? addToMatrix(matrix, change) : matrix
+    },
+    changeOf: (weight: string) => adaptation?.changeOf(weight),
     layers: graph.node.filter(({ name }) => name.endsWith('/mlp/fc1/MatMul_quant')).length,
-    hidden: tensor('conv3.bias').dims[0]!,
+    hidden: published('conv3.bias').dims[0]!,
     /** The factors and addends of the normalization after the first convolution. */
-    groupGain: second('/groupnorm/Mul_output_0'),
-    groupBias: second('/groupnorm/Add_output_0'),
-    gain: (part: string) => tensor(`${part}.weight`),
-    product: (part: string) => readByteMatrix(graph, part),
+    groupGain: second('/groupnorm/Mul_output_0', 'groupnorm.weight'),
+    groupBias: second('/groupnorm/Add_output_0', 'groupnorm.bias'),
   }
 }
 
@@ -101,9 +124,9 @@ function readWeights(graph: OnnxGraph) {
  */
 function writeFrontEnd(graph: Graph, weights: Weights): string {
   const { hidden, groupGain, groupBias } = weights
-  const multiply = (input: string, floats: OnnxTensor, bias?: string) => {
+  const multiply = (input: string, floats: OnnxTensor, bias?: OnnxTensor) => {
     const product = graph.add('MatMul', [input, graph.constant(floats)])
-    return bias ? graph.add('Add', [product, graph.constant(weights.tensor(bias))]) : product
+    return bias ? graph.add('Add', [product, graph.constant(bias)]) : product
   }
   const rows = unfold(graph, 'input_values', { kernel: 2, stride: 1 })
   const frames = graph.add('Tanh', [multiply(rows, kernel(weights, 'conv1', 2 * ENCODER_ROW))])
@@ -116,9 +139,13 @@ function writeFrontEnd(graph: Graph, weights: Weights): string {
   const scaled = graph.add('Mul', [shaped, graph.constant(groupGain)])
   const moved = graph.add('Add', [scaled, graph.constant(groupBias)])
   const sevens = unfold(graph, moved, { kernel: 7, stride: 3 })
-  const second = graph.add('Gelu', [multiply(sevens, kernel(weights, 'conv2'), 'conv2.bias')])
+  const second = graph.add('Gelu', [
+    multiply(sevens, kernel(weights, 'conv2'), weights.bias('conv2')),
+  ])
   const threes = unfold(graph, second, { kernel: 3, stride: 2 })
-  const third = graph.add('Gelu', [multiply(threes, kernel(weights, 'conv3'), 'conv3.bias')])
+  const third = graph.add('Gelu', [
+    multiply(threes, kernel(weights, 'conv3'), weights.bias('conv3')),
+  ])
   return graph.add('Reshape', [third, graph.integers(1, -1, hidden)])
 }
 
@@ -141,10 +168,11 @@ function unfold(
  * unfolded rows, followed by rows of zeros up to `rows`.
  */
 function kernel(weights: Weights, name: string, rows?: number): OnnxTensor {
-  const { raw_data, dims } = weights.tensor(`${name}.weight_quantized`)
+  const { raw_data, dims } = weights.published(`${name}.weight_quantized`)
   const [outer = 0, channels = 0, width = 0] = dims
-  const scale = floatOf(weights.tensor(`${name}.weight_scale`))
-  const addend = floatOf(weights.tensor(`${name}.weight_zero_point`))
+  const scale = floatOf(weights.published(`${name}.weight_scale`))
+  const addend = floatOf(weights.published(`${name}.weight_zero_point`))
+  const change = weights.changeOf(`${name}.weight`)
   const bytes = new Int8Array(raw_data)
   const inner = width * channels
   const floats = new Float32Array((rows ?? inner) * outer)
@@ -152,7 +180,7 @@ function kernel(weights: Weights, name: string, rows?: number): OnnxTensor {
     const o = Math.floor(at / inner)
     const channel = Math.floor((at % inner) / width)
     const i = at % width
-    floats[(i * channels + channel) * outer + o] = byte * scale + addend
+    floats[(i * channels + channel) * outer + o] = byte * scale + addend + (change?.[at] ?? 0)
   }
   return floatTensor(`${name}.weight`, floats, [rows ?? inner, outer])
 }
@@ -163,11 +191,11 @@ function attend(graph: Graph, input: string, { product, rotate }: Layer): string
   const rounded = graph.addAll('DynamicQuantizeLinear', [input], [true, true, true])
   const [bytes, scale, zero] = rounded as [string, string, string]
   const [query, key, value] = ['q', 'k', 'v'].map((part) => {
-    const [own, ownScale, ownZero] = constantsOf(graph, product(`self_attn/${part}_proj`))
+    const [own, ownScale, ownZero] = constantsOf(graph, product(`self_attn.${part}_proj`))
     return graph.add('MatMulIntegerToFloat', [bytes, own, scale, ownScale, zero, ownZero])
   }) as [string, string, string]
   const start = graph.integers(0)
   const inputs = [rotate(query, start), rotate(key, start), value]
   const attended = graph.add('MultiHeadAttention', inputs, { num_heads: HEADS })
-  return matMulPerTensor(graph, attended, product('self_attn/dense'))
+  return matMulPerTensor(graph, attended, product('self_attn.dense'))
 }
