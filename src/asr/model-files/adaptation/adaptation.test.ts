@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { type OnnxTensor, readModel } from '../../onnx/onnx.ts'
+import { floatOf } from '../graphs/int8-matmul.ts'
 import { openBytes } from '../weight-files/byte-file.ts'
 import { readFloats, readHeader } from '../weight-files/safetensors.ts'
 import { readAdaptation } from './adaptation.ts'
@@ -30,6 +32,35 @@ test('the change of a bias is stored as it is; other weights stay as published',
   const adaptation = readAdaptation('moonshine-base')!
   assert.deepEqual(adaptation.changeOf('conv2.bias'), arrays.get('conv2.bias.change'))
   assert.equal(adaptation.changeOf('conv1.bias'), undefined)
+})
+
+test('every kind of weight of the installed encoder is the published one with its change', () => {
+  const path = new URL('../../../../models/moonshine-base/encoder.onnx', import.meta.url)
+  const { initializer } = readModel(fileURLToPath(path)).graph
+  const tensor = (name: string) => initializer.find((constant) => constant.name === name)!
+  const floats = ({ raw_data }: OnnxTensor) => new Float32Array(new Uint8Array(raw_data).buffer)
+  const { changeOf } = readAdaptation('moonshine-base')!
+  const [kernel, channels, outer] = [3, 832, 416]
+  // Numbers of the package, and where they are here and in PyTorch's layout.
+  for (const [name, published, here, there] of [
+    ['conv2.bias', 0.34330788, 1, 1],
+    ['layers.0.input_layernorm.weight', 0.4140628, 1, 1],
+    ['conv3.weight', -0.021122813, (channels + 2) * outer + 1, channels * kernel + 2 * kernel + 1],
+  ] as const) {
+    const expected = published + changeOf(name)![there]!
+    assert.ok(Math.abs(floats(tensor(name))[here]! - expected) < 1e-6, name)
+    assert.ok(Math.abs(expected - published) > 1e-4, name)
+  }
+  const gains = initializer.filter(({ name }) => name.startsWith('onnx::Mul_')).map(floats)
+  const gain = 0.8629412 + changeOf('groupnorm.weight')![1]!
+  assert.ok(gains.some((values) => Math.abs(values[1]! - gain) < 1e-6))
+  const matrix = 'onnx::MatMul_2133'
+  const step = floatOf(tensor(`${matrix}_scale`))
+  const { raw_data, int32_data = [] } = tensor(`${matrix}_zero_point`)
+  const zero = int32_data[0] ?? raw_data[0]!
+  const value = (tensor(`${matrix}_quantized`).raw_data[111 * 1664 + 1088]! - zero) * step
+  const expected = -0.1162099 + changeOf('layers.3.mlp.fc1.weight')![1088 * 416 + 111]!
+  assert.ok(Math.abs(value - expected) <= step * 0.51)
 })
 
 test('a model without a file has no adaptation', () => {
