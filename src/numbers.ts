@@ -6,6 +6,6 @@ export function sum(numbers: Iterable<number>): number {
 }
 
 /** Returns the mean of numbers; 0 if there are none. */
-export function mean(numbers: readonly number[] | Float32Array): number {
+export function mean(numbers: ArrayLike<number> & Iterable<number>): number {
   return sum(numbers) / Math.max(1, numbers.length)
 }

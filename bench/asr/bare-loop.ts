@@ -5,7 +5,7 @@
  */
 
 import { loadMoonshine } from '../../src/asr/engines/moonshine/decoding/decoder.ts'
-import { moonshineDimensions } from '../../src/asr/engines/moonshine.ts'
+import { moonshineModels } from '../../src/asr/engines/moonshine/dimensions.ts'
 import type { Segment } from '../../src/asr/engines/recognizer.ts'
 import { bundledModels } from '../../src/asr/model-files/bundled-packages.ts'
 import { readSamples } from '../../src/asr/segmentation/read-samples.ts'
@@ -18,14 +18,14 @@ export type BareTask = { pcm: PcmFile; part: Segment; segments: Segment[] }
 const [folder = ''] = process.argv.slice(2)
 const files = bundledModels(folder)
 const detector = await loadVad(files.vad)
-const model = await loadMoonshine(files.moonshineBase, moonshineDimensions.base)
+const model = await loadMoonshine(files.moonshineBase, moonshineModels.base)
 const signal = new AbortController().signal
 
 process.on('message', async ({ pcm, part, segments }: BareTask) => {
   await detector.detect(readSamples(pcm.path, part.start, part.end))
   for (const { start, end } of segments) {
     const maxTokens = Math.ceil(((end - start) / 16_000) * 6.5)
-    const states = await model.encode(readSamples(pcm.path, start, end))
+    const states = await model.encode(readSamples(pcm.path, start, end), { isNoisy: false })
     await model.decode([{ states, bounds: { maxTokens, minTokens: 0 }, draft: [] }], signal)
   }
   process.send?.('done')

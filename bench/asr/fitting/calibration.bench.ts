@@ -6,10 +6,11 @@
  */
 
 import { loadMoonshine } from '../../../src/asr/engines/moonshine/decoding/decoder.ts'
+import { moonshineModels } from '../../../src/asr/engines/moonshine/dimensions.ts'
 import { groupTokensIntoWords } from '../../../src/asr/engines/moonshine/words.ts'
-import { moonshineDimensions } from '../../../src/asr/engines/moonshine.ts'
 import { bundledModels } from '../../../src/asr/model-files/bundled-packages.ts'
 import { alignByAttention } from '../../../src/asr/recognition/word-times/attention-alignment.ts'
+import { isMostlyNoisy } from '../../../src/asr/segmentation/noise.ts'
 import { readSamples } from '../../../src/asr/segmentation/read-samples.ts'
 import { fileSegments, splitSegments } from '../../../src/asr/segmentation/split-segments.ts'
 import { detectSpeechAndNoise, loadVad } from '../../../src/asr/segmentation/vad.ts'
@@ -30,7 +31,7 @@ type Weights = { weights: number[]; bias: number }
 const { models } = readConfig({})
 const files = bundledModels(models.folder)
 const detector = await loadVad(files.vad)
-const model = await loadMoonshine(files.moonshineBase, moonshineDimensions.base)
+const model = await loadMoonshine(files.moonshineBase, moonshineModels.base)
 const { name, recordings } = await readCorpus()
 const usable = recordings.filter((r) => r.transcript && !REPEATING.has(r.group))
 const { decoded, dispose } = await decodeCorpus(usable)
@@ -78,11 +79,11 @@ async function recognize(audio: Float32Array): Promise<Sample[]> {
     const piece = new Float32Array(Math.max(end - start, 8000))
     piece.set(audio.subarray(start, end))
     const bounds = { maxTokens: Math.ceil((piece.length / 16_000) * 6.5) + 3, minTokens: 0 }
-    const states = await model.encode(piece)
+    const states = await model.encode(piece, { isNoisy: isMostlyNoisy(piece) })
     const [found] = await model.decode([{ states, bounds, draft: [] }], signal)
     if (!found || found.tokens.length === 0) continue
     const starts = alignByAttention(found.attention, {
-      heads: moonshineDimensions.base.alignmentHeads,
+      heads: moonshineModels.base.alignmentHeads,
       frames: found.frames,
     })
     const segment = mean(found.logProbs)

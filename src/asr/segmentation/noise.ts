@@ -1,3 +1,4 @@
+import { mean } from '../../numbers.ts'
 import { VAD_FRAME } from './vad-frames.ts'
 
 /** The length of the span in which loud and quiet moments are compared, in frames: 10 s. */
@@ -36,6 +37,11 @@ export function findNoise(audio: Float32Array): Uint8Array {
     if (loud > minLoudLevel && loud - quiet < NOISY_RANGE) noisy[frame] = 1
   }
   return noisy
+}
+
+/** Whether more than half of a segment is such a span. */
+export function isMostlyNoisy(audio: Float32Array): boolean {
+  return mean(findNoise(audio)) > 0.5
 }
 
 /** A sorted list of a few hundred numbers, which are added and removed one at a time. */

@@ -1,4 +1,4 @@
-"""Fine-tunes Moonshine's encoder for noise, reverberation and telephones, as a small change.
+"""Fine-tunes Moonshine's encoder for speech in noise, as a small change.
 
 The encoder learns to give the decoder of a corrupted recording what it gives it of the clean one:
 the same text with the same probabilities (distillation), so no transcripts are needed. Only
@@ -27,6 +27,10 @@ from torch.nn.utils import parametrize
 MAX_SECONDS = 16.5
 # Too short to be a voice of babble.
 MIN_VOICE_SECONDS = 3
+# How much slower or faster, and with that lower or higher, a variant of a recording is.
+SPEEDS = 0.86, 1.16
+# Variants are as long as segments are; many are shorter than their recording.
+VARIANT_SECONDS = 2.5, 2 * MAX_SECONDS
 # A teacher's text with fewer tokens is the start, the end and next to nothing.
 MIN_TOKENS = 4
 # The likeliest tokens of the teacher hold nearly all of its probability.
@@ -43,7 +47,8 @@ def main():
     for weight in model.parameters():
         weight.requires_grad_(False)
     recordings = [audio for folder in options.speech for audio in read_folder(folder)]
-    examples = teach(model, recordings)
+    variants = [vary(audio) for audio in recordings for _ in range(options.variants)]
+    examples = teach(model, recordings + variants)
     seconds = sum(len(example["audio"]) for example in examples) / RATE
     print(f"{len(examples)} recordings, {seconds / 60:.0f} minutes", flush=True)
     voices = [e["audio"] for e in examples if len(e["audio"]) > MIN_VOICE_SECONDS * RATE]
@@ -51,7 +56,7 @@ def main():
     corrupt = Corruption(voices, music, noises, clean=options.clean)
     before = {name: weight.clone() for name, weight in model.model.encoder.state_dict().items()}
     train(model, examples, corrupt, options)
-    save_file(change_of(model.model.encoder, before, options.share), options.out)
+    save_file(change_of(model.model.encoder, before), options.out)
 
 
 def parse_options():
@@ -61,14 +66,14 @@ def parse_options():
     parser.add_argument("--speech", nargs="+", required=True)
     parser.add_argument("--music", required=True)
     parser.add_argument("--noise", required=True)
-    parser.add_argument("--steps", type=int, default=3200)
-    parser.add_argument("--batch", type=int, default=6)
-    parser.add_argument("--rank", type=int, default=8)
-    parser.add_argument("--rate", type=float, default=1.5e-3)
+    parser.add_argument("--variants", type=int, default=3, help="of each recording, beside it")
+    parser.add_argument("--steps", type=int, default=10_000)
+    parser.add_argument("--batch", type=int, default=8)
+    parser.add_argument("--rank", type=int, default=16)
+    parser.add_argument("--rate", type=float, default=1.2e-3)
     parser.add_argument("--seed", type=int, default=11)
-    parser.add_argument("--clean", type=float, default=0.3, help="share without corruption")
+    parser.add_argument("--clean", type=float, default=0.08, help="share without corruption")
     parser.add_argument("--start", help="an adaptation to begin with")
-    parser.add_argument("--share", type=float, default=1, help="how much of the change to write")
     parser.add_argument("--out", required=True)
     return parser.parse_args()
 
@@ -86,6 +91,14 @@ def read_folder(folder):
             audio = scipy.signal.resample_poly(audio, RATE // common, rate // common)
         sounds.append(audio.astype(np.float32))
     return sounds
+
+
+def vary(audio):
+    """Returns a part of a recording, at another speed."""
+    resampled = scipy.signal.resample(audio, int(len(audio) / random.uniform(*SPEEDS)))
+    length = min(len(resampled), int(random.uniform(*VARIANT_SECONDS) * RATE))
+    start = random.randint(0, len(resampled) - length)
+    return resampled[start : start + length].astype(np.float32)
 
 
 @torch.no_grad()
@@ -171,10 +184,12 @@ def train(model, examples, corrupt, options):
     for step in range(1, options.steps + 1):
         order = order or random.sample(examples, len(examples))
         example = order.pop()
-        states = encoder(torch.tensor(corrupt(example["audio"]))[None]).last_hidden_state
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            heard = torch.tensor(corrupt(example["audio"]))[None]
+            states = encoder(heard).last_hidden_state
+            scores = logits(model, states, example["text"]).float().log_softmax(-1)
         wanted = example["states"].float()
-        difference = functional.mse_loss(states, wanted) / wanted.var()
-        scores = logits(model, states, example["text"]).log_softmax(-1)
+        difference = functional.mse_loss(states.float(), wanted) / wanted.var()
         likely = example["probabilities"]
         surprise = likely.clamp_min(1e-8).log() - scores.gather(1, example["tokens"])
         divergence = (likely * surprise).sum(-1).mean()
@@ -206,22 +221,20 @@ def array_names(encoder):
 def apply(encoder, changes):
     """Begins with the changes of an earlier training."""
     for array, value, _ in array_names(encoder):
+        change = changes[array].float()
         if array.endswith(".change"):
-            value.add_(changes[array].float())
+            value.add_(change)
+        elif array.endswith("lora_A"):
+            value[: len(change)] = change  # It may have a lower rank.
         else:
-            value.copy_(changes[array].float())
+            value[:, : change.shape[1]] = change
 
 
-def change_of(encoder, before, share):
-    """Returns a share of what training changed, under the names of the published graph, as 16-bit
-    floats.
-    """
+def change_of(encoder, before):
+    """Returns what training changed, under the names of the published graph, as 16-bit floats."""
     changes = {}
     for array, value, name in array_names(encoder):
-        if array.endswith(".change"):
-            changes[array] = (value - before[name]) * share
-        else:
-            changes[array] = value * share if array.endswith("lora_B") else value
+        changes[array] = value - before[name] if array.endswith(".change") else value
     return {name: value.detach().half().contiguous() for name, value in changes.items()}
 
 

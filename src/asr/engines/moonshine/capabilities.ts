@@ -1,8 +1,6 @@
 import { moonshinePackage } from '../../model-files/bundled-packages.ts'
 import type { RecognizerInfo, RecognizerThresholds } from '../recognizer.ts'
-
-/** The sizes of Moonshine for English. */
-export type MoonshineSize = 'base' | 'tiny'
+import type { MoonshineSize } from './dimensions.ts'
 
 /** When results of Moonshine are trusted, tuned on recordings with reference transcripts. */
 export const moonshineThresholds: RecognizerThresholds = {

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { openBytes } from '../weight-files/byte-file.ts'
 import { readFloats, readHeader } from '../weight-files/safetensors.ts'
@@ -17,13 +16,11 @@ export type Adaptation = {
 }
 
 /**
- * Reads the adaptation that `bench/asr/fitting/adaptation/train.py` wrote for a bundled model;
- * undefined if it has none. The arrays are `NAME.change`, or `NAME.lora_B` [outer, rank] and
- * `NAME.lora_A` [rank, inner].
+ * Reads an adaptation in this folder, which `bench/asr/fitting/adaptation/train.py` wrote. The
+ * arrays are `NAME.change`, or `NAME.lora_B` [outer, rank] and `NAME.lora_A` [rank, inner].
  */
-export function readAdaptation(model: string): Adaptation | undefined {
-  const path = fileURLToPath(new URL(`${model}.safetensors`, import.meta.url))
-  if (!existsSync(path)) return undefined
+export function readAdaptation(name: string): Adaptation {
+  const path = fileURLToPath(new URL(`${name}.safetensors`, import.meta.url))
   const file = openBytes(path)
   const arrays = new Map(
     readHeader(file).map(([name, entry]) => [name, { ...entry, values: readFloats(entry) }]),

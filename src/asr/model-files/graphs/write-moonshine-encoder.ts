@@ -30,17 +30,14 @@ const MAX_FRAMES = 2048
 const TO_END = 2 ** 31 - 1
 
 /**
- * Rewrites the encoder with the weights of `published` and their `adaptation`: 15 operations per
- * layer instead of 66. As in the published graph, a product quantizes its whole input with one
+ * Rewrites the encoder with the weights of `published`, changed by an `adaptation`: 15 operations
+ * per layer instead of 66. As in the published graph, a product quantizes its whole input with one
  * scale.
  *
  * `input_values` f32 [rows, 64], audio at 16 kHz, -1 to 1 → `last_hidden_state` f32 [1, frames,
  * hidden], a frame per 24 ms.
  */
-export function writeMoonshineEncoder(
-  published: OnnxModel,
-  adaptation: Adaptation | undefined,
-): OnnxModel {
+export function writeMoonshineEncoder(published: OnnxModel, adaptation?: Adaptation): OnnxModel {
   const weights = readWeights(published.graph, adaptation)
   const graph = newGraph('encoder')
   const rotate = writeRotary(graph, { heads: HEADS, positions: MAX_FRAMES })
@@ -77,7 +74,7 @@ export function writeMoonshineEncoder(
 type Weights = ReturnType<typeof readWeights>
 
 /** Finds the constants of the published graph by the names of its parts, and adapts them. */
-function readWeights(graph: OnnxGraph, adaptation: Adaptation | undefined) {
+function readWeights(graph: OnnxGraph, adaptation?: Adaptation) {
   const tensors = new Map(graph.initializer.map((tensor) => [tensor.name, tensor]))
   const nodes = new Map(graph.node.flatMap((node) => node.output.map((name) => [name, node])))
   const need = <T>(value: T | undefined, name: string): T => {

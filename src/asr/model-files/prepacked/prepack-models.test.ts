@@ -9,7 +9,7 @@ import { captureLog } from '../../../../test/support/server/captured-log.ts'
 import { makeFolder } from '../../../../test/support/storage/test-storage.ts'
 import { createLog } from '../../../observability/log.ts'
 import { createSpeechEngine } from '../../create-speech-engine.ts'
-import { moonshineDimensions } from '../../engines/moonshine.ts'
+import { moonshineModels } from '../../engines/moonshine/dimensions.ts'
 import { elementType, readModel, type WritableModel } from '../../onnx/onnx.ts'
 import { findDamage } from '../bundled-record.ts'
 import { prepackInBackground } from './prepack-in-background.ts'
@@ -104,7 +104,7 @@ test('prepacked models are shared by the processes and compute the same', {
   await weights.write(Buffer.alloc(size / 2), 0, size / 2, size / 4)
   await weights.close()
   const [original, changed] = [folder, prepacked].map((one) => join(one, 'moonshine-tiny'))
-  const trial = assertSameOutput(original!, changed!, moonshineDimensions.tiny)
+  const trial = assertSameOutput(original!, changed!, moonshineModels.tiny)
   await assert.rejects(trial, /computes other values/)
   const damaged = `prepacked/${name}/moonshine-tiny/decoder.weights`
   assert.deepEqual(await findDamage(folder, { hashes: true }), [damaged])

@@ -6,8 +6,7 @@ import { basename, dirname, join } from 'node:path'
 import ort from 'onnxruntime-node'
 import { withModelLock } from '../../../models/install/lock.ts'
 import { loadMoonshine } from '../../engines/moonshine/decoding/decoder.ts'
-import type { MoonshineDimensions } from '../../engines/moonshine/dimensions.ts'
-import { moonshineDimensions } from '../../engines/moonshine.ts'
+import { type MoonshineModel, moonshineModels } from '../../engines/moonshine/dimensions.ts'
 import {
   type OnnxExternalTensor,
   type OnnxTensor,
@@ -84,7 +83,7 @@ async function prepackInto(folder: string, modelsFolder: string): Promise<void> 
     await mkdir(dirname(join(folder, graph)), { recursive: true })
     await prepackGraph(join(modelsFolder, `${graph}.onnx`), join(folder, graph), { isSigned })
   }
-  for (const [size, dimensions] of Object.entries(moonshineDimensions)) {
+  for (const [size, dimensions] of Object.entries(moonshineModels)) {
     const model = `moonshine-${size}`
     await assertSameOutput(join(modelsFolder, model), join(folder, model), dimensions)
   }
@@ -176,7 +175,7 @@ const TRIED_TOKENS = 12
 export async function assertSameOutput(
   folder: string,
   otherFolder: string,
-  dimensions: MoonshineDimensions,
+  dimensions: MoonshineModel,
 ): Promise<void> {
   const outputs: string[] = []
   for (const modelFolder of [folder, otherFolder])
@@ -185,15 +184,16 @@ export async function assertSameOutput(
     throw new Error(`${otherFolder} computes other values than ${folder}`)
 }
 
-async function tryModel(folder: string, dimensions: MoonshineDimensions): Promise<string> {
+async function tryModel(folder: string, dimensions: MoonshineModel): Promise<string> {
   const model = await loadMoonshine(folder, dimensions)
   const audio = Float32Array.from({ length: TRIED_SECONDS * SAMPLE_RATE }, (_, i) => {
     return 0.3 * Math.sin(i * i * 1e-4) * Math.sin(i / 2000)
   })
-  const states = await model.encode(audio)
+  const states = await model.encode(audio, { isNoisy: false })
+  const inNoise = await model.encode(audio, { isNoisy: true })
   const bounds = { minTokens: TRIED_TOKENS, maxTokens: TRIED_TOKENS }
   const piece = { states, bounds, draft: [] }
   const decodings = await model.decode([piece, piece], new AbortController().signal)
   await model.close()
-  return JSON.stringify({ states: [...states], decodings })
+  return JSON.stringify({ states: [...states], inNoise: [...inNoise], decodings })
 }

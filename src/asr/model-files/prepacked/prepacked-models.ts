@@ -3,10 +3,11 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join, relative } from 'node:path'
+import { moonshineGraphs, moonshineModels } from '../../engines/moonshine/dimensions.ts'
 
 /** The graphs that are prepacked: paths inside the models folder, without their extension. */
-export const prepackedGraphs = ['moonshine-base', 'moonshine-tiny'].flatMap((model) => {
-  return ['encoder', 'cross', 'decoder'].map((graph) => `${model}/${graph}`)
+export const prepackedGraphs = Object.entries(moonshineModels).flatMap(([size, dimensions]) => {
+  return moonshineGraphs(dimensions).map((graph) => `moonshine-${size}/${graph}`)
 })
 
 const prepackedFiles = prepackedGraphs.flatMap((graph) => [`${graph}.onnx`, `${graph}.weights`])

@@ -1,18 +1,18 @@
 import { join } from 'node:path'
 import { loadOptimizedModel } from '../../../onnx/onnx-runtime.ts'
-import type { MoonshineDimensions } from '../dimensions.ts'
-import { loadEncoder } from '../encoder.ts'
+import type { MoonshineModel } from '../dimensions.ts'
+import { loadEncoders } from '../encoder.ts'
 import type { MoonshineDecoding } from './batch.ts'
 import { decodeGreedily, type EncodedSegment } from './decode-greedily.ts'
 import { type BeamSegment, decodeBeams } from './decode-with-beams.ts'
 
-/** The three loaded graphs of a model. */
+/** The loaded graphs of a model. */
 export type MoonshineDecoder = {
   /**
    * Encodes `audio` (16 kHz, -1 to 1) and returns one 24 ms frame of `hidden` floats per 384
-   * samples.
+   * samples. `isNoisy` audio is encoded by the encoder for noise, where the model has one.
    */
-  encode(audio: Float32Array): Promise<Float32Array>
+  encode(audio: Float32Array, options: { isNoisy: boolean }): Promise<Float32Array>
   /**
    * Decodes several encoded segments at once; the segments do not affect each other. For a single
    * segment, it verifies several tokens of the draft per call and keeps those that the model would
@@ -27,21 +27,21 @@ export type MoonshineDecoder = {
   close(): Promise<void>
 }
 
-/** Loads the three graphs of `folder` (see `asr/model-files/graphs/write-moonshine-*.ts`). */
+/** Loads the graphs of `folder` (see `asr/model-files/graphs/write-moonshine-*.ts`). */
 export async function loadMoonshine(
   folder: string,
-  dimensions: MoonshineDimensions,
+  dimensions: MoonshineModel,
 ): Promise<MoonshineDecoder> {
-  const encoder = await loadEncoder(join(folder, 'encoder.onnx'))
+  const encoders = await loadEncoders(folder, dimensions.noiseEncoder)
   const cross = await loadOptimizedModel(join(folder, 'cross.onnx'))
   const decoder = await loadOptimizedModel(join(folder, 'decoder.onnx'))
   const graphs = { cross, decoder, dimensions, idleBuffers: [] }
   return {
-    encode: encoder.encode,
+    encode: encoders.encode,
     decode: (segments, signal) => decodeGreedily(graphs, segments, signal),
     decodeBeams: (segment, signal) => decodeBeams(graphs, segment, signal),
     async close() {
-      await Promise.all([encoder.close(), cross.release(), decoder.release()])
+      await Promise.all([encoders.close(), cross.release(), decoder.release()])
     },
   }
 }
