@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { loadOptimizedModel } from '../../../onnx/onnx-runtime.ts'
 import type { MoonshineModel } from '../dimensions.ts'
-import { loadEncoders } from '../encoder.ts'
+import { loadEncoder } from '../encoder.ts'
 import type { MoonshineDecoding } from './batch.ts'
 import { decodeGreedily, type EncodedSegment } from './decode-greedily.ts'
 import { type BeamSegment, decodeBeams } from './decode-with-beams.ts'
@@ -32,16 +32,20 @@ export async function loadMoonshine(
   folder: string,
   dimensions: MoonshineModel,
 ): Promise<MoonshineDecoder> {
-  const encoders = await loadEncoders(folder, dimensions.noiseEncoder)
+  const encoder = await loadEncoder(join(folder, 'encoder.onnx'))
+  const noiseEncoder = dimensions.noiseEncoder
+    ? await loadEncoder(join(folder, 'encoder-noise.onnx'))
+    : undefined
   const cross = await loadOptimizedModel(join(folder, 'cross.onnx'))
   const decoder = await loadOptimizedModel(join(folder, 'decoder.onnx'))
   const graphs = { cross, decoder, dimensions, idleBuffers: [] }
   return {
-    encode: encoders.encode,
+    encode: (audio, { isNoisy }) => ((isNoisy && noiseEncoder) || encoder).encode(audio),
     decode: (segments, signal) => decodeGreedily(graphs, segments, signal),
     decodeBeams: (segment, signal) => decodeBeams(graphs, segment, signal),
     async close() {
-      await Promise.all([encoders.close(), cross.release(), decoder.release()])
+      const encoders = [encoder.close(), noiseEncoder?.close()]
+      await Promise.all([...encoders, cross.release(), decoder.release()])
     },
   }
 }
