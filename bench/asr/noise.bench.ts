@@ -12,6 +12,7 @@ import type { PcmFile } from '../../src/asr/speech-engine.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { createLog } from '../../src/observability/log.ts'
 import { wordErrors } from '../../test/support/asr/word-errors.ts'
+import { createRandom } from '../../test/support/random/random.ts'
 import { decodeCorpus, readCorpus } from '../support/corpus.ts'
 import { report } from '../support/report.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -27,13 +28,7 @@ type NoiseKind = 'babble' | 'pink' | 'music'
 /** `index` is that of the recording it is mixed with, and `length` the number of its samples. */
 type MakeNoise = (mixed: { index: number; length: number }, sounds: Sounds) => Float32Array
 
-let state = 12_345
-
-/** Returns a number from 0 to 1 (a linear congruential generator). */
-function random(): number {
-  state = (state * 1_664_525 + 1_013_904_223) >>> 0
-  return state / 2 ** 32
-}
+const random = createRandom(1)
 
 const noises: Record<NoiseKind, MakeNoise> = {
   babble({ index, length }, { speech }) {

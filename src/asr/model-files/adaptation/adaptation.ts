@@ -23,7 +23,7 @@ export function readAdaptation(name: string): Adaptation {
   const path = fileURLToPath(new URL(`${name}.safetensors`, import.meta.url))
   const file = openBytes(path)
   const arrays = new Map(
-    readHeader(file).map(([name, entry]) => [name, { ...entry, values: readFloats(entry) }]),
+    readHeader(file).map(([array, entry]) => [array, { ...entry, values: readFloats(entry) }]),
   )
   file.close()
   return {
