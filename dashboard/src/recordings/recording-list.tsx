@@ -13,10 +13,17 @@ const t = texts.recordings
 /** Shows the uploads, then the jobs, newest first. */
 export function RecordingList(): JSX.Element {
   const jobs = page.value?.items.filter(({ id }) => !pendingDeletions.value.has(id))
-  if (!jobs) return <p>{texts.loading}</p>
-  if (jobs.length + uploads.value.length === 0) {
-    return <p class="empty">{isFiltered() ? t.noneFound : t.none}</p>
-  }
+  const rows = (jobs?.length ?? 0) + uploads.value.length
+  if (jobs && rows === 0) return <p class="empty">{isFiltered() ? t.noneFound : t.none}</p>
+  return (
+    <>
+      {rows > 0 && <Table jobs={jobs ?? []} />}
+      {!jobs && <p>{texts.loading}</p>}
+    </>
+  )
+}
+
+function Table({ jobs }: { jobs: readonly Job[] }): JSX.Element {
   return (
     <table class="stacked list" aria-label={t.list}>
       <thead>
