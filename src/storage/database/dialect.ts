@@ -40,9 +40,11 @@ export type Dialect = {
   byIndex(name: string): RawBuilder<unknown>
   /** A column whose own index is not to be used, because another finds fewer rows. */
   withoutIndex(column: string): RawBuilder<unknown>
+  /** A table whose column `value` has the bytes of a JSON list of hexadecimal texts. */
+  bytesOf(hexTexts: string): RawBuilder<unknown>
   /**
-   * Whether a connection accepts statements while earlier ones run, and runs them in order. Outside
-   * a transaction such a connection holds nothing that must be released.
+   * Whether connections are a `PipelinedConnection`. Outside a transaction such a connection holds
+   * nothing that must be released.
    */
   readonly isPipelined?: boolean
   /** Reads a selected condition. */

@@ -2,8 +2,13 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sql } from 'kysely'
+import { connectInProcess } from '../../../test/support/storage/databases/in-process-sqlite.ts'
 import { createLossyDatabase } from '../../../test/support/storage/databases/lossy-database.ts'
-import { openTestStorage } from '../../../test/support/storage/test-storage.ts'
+import {
+  makeFolder,
+  openFolder,
+  openTestStorage,
+} from '../../../test/support/storage/test-storage.ts'
 import { countKeys, insertKey } from '../accounts/keys.ts'
 import type { Db } from './db.ts'
 import { createGroupCommit } from './group-commit.ts'
@@ -105,6 +110,64 @@ const addSignIn = statement<{ hash: string }, unknown>(
   ({ hash }) => sql`insert into sign_ins (hash, kind, key_hash, expires_at)
     values (${hash}, 'x', ${hash}, 1)`,
 )
+
+test('batches are sent at once, two at a time, the second as large as the first', async (t) => {
+  const sizes: number[] = []
+  const { db, close } = await openFolder(await makeFolder(t), {
+    connect(options) {
+      const connection = connectInProcess(options)
+      return {
+        ...connection,
+        runBatch(batch) {
+          sizes.push(batch.length)
+          return connection.runBatch(batch)
+        },
+      }
+    },
+  })
+  t.after(close)
+  const write = createGroupCommit(db, async () => 'written', {
+    toBatch: (hash: string) => ({
+      statements: [addSignIn.toQuery(db, { hash })],
+      result: (rows) => `${hash}, rows of ${rows.length} statement`,
+    }),
+  })
+  const [a, b, ...others] = ['a', 'b', 'c', 'd', 'e'].map(write)
+  assert.equal(await a, 'a, rows of 1 statement')
+  await b
+  const later = ['f', 'g'].map(write)
+  await Promise.all([...others, ...later])
+  assert.deepEqual(sizes, [1, 1, 3, 2])
+  assert.equal((await db.sql.selectFrom('sign_ins').select('hash').execute()).length, 7)
+})
+
+test('requests that a batch cannot write are written without it', async (t) => {
+  const { db } = await openTestStorage(t)
+  const write = createGroupCommit(
+    db,
+    async (tx, hash: string) => {
+      if (hash === 'twice') throw new Error('refused')
+      await addSignIn(tx, { hash })
+      return 'written'
+    },
+    {
+      toBatch(hash) {
+        if (hash === 'none') return undefined
+        const statement = addSignIn.toQuery(db, { hash })
+        if (hash === 'open') return { statements: [], result: () => undefined }
+        const statements = hash === 'twice' ? [statement, statement] : [statement]
+        return { statements, result: () => 'batched' }
+      },
+    },
+  )
+  const hashes = ['a', 'none', 'b', 'c', 'twice', 'd', 'open']
+  const written = await Promise.allSettled(hashes.map(write))
+  assert.deepEqual(
+    written.map((one) => (one.status === 'fulfilled' ? one.value : one.reason.message)),
+    ['batched', 'written', 'batched', 'written', 'refused', 'written', 'written'],
+  )
+  assert.equal((await db.sql.selectFrom('sign_ins').select('hash').execute()).length, 6)
+})
 
 test('a transaction ends only after all of its requests', async (t) => {
   const { db } = await openTestStorage(t)

@@ -1,7 +1,20 @@
+import type { CompiledQuery } from 'kysely'
 import { type Db, inTransaction } from './db.ts'
+import { runBatch } from './statement.ts'
 
 /** Maximum requests of one transaction; this many delay other writers by some milliseconds. */
 const MAX_GROUP_SIZE = 50
+/** The database executes one batch while the responses to another one are sent. */
+const MAX_BATCHES = 2
+
+/**
+ * A request as statements that need no row of an earlier one. `result` reads the rows of each; it
+ * returns undefined if the statements changed nothing and `write` is to handle the request.
+ */
+export type BatchRequest<R> = {
+  statements: readonly CompiledQuery[]
+  result(rows: readonly unknown[][]): R | undefined
+}
 
 type PendingRequest<T, R> = { request: T; outcome: PromiseWithResolvers<R> }
 
@@ -18,6 +31,11 @@ export type GroupOptions<T, R> = {
    */
   mayOverlap?: (request: T) => boolean
   /**
+   * Returns a request as a batch, if it is one: batches are sent with their whole transaction at
+   * once, where the dialect `isPipelined`.
+   */
+  toBatch?: (request: T) => BatchRequest<R> | undefined
+  /**
    * Returns the result of a request that was already written. With it, requests whose commit got no
    * response are repeated, too; without it, they are rejected.
    */
@@ -28,27 +46,44 @@ export type GroupOptions<T, R> = {
  * Returns a function that runs `write` in a transaction. Requests that arrive during a transaction
  * share the next one, in their order, and with it one disk sync. A call resolves when its request
  * is on disk. If a shared transaction fails, each of its requests is repeated in a separate
- * transaction, so that a problem with one request does not fail the others.
+ * transaction, so that a problem with one request does not fail the others. Requests of a failed
+ * batch are written like those that are none.
  */
 export function createGroupCommit<T, R>(
   db: Db,
   write: (tx: Db, request: T) => Promise<R>,
-  { orderBy, mayOverlap = () => false, findWritten }: GroupOptions<T, R> = {},
+  options: GroupOptions<T, R> = {},
 ): (request: T) => Promise<R> {
+  const enqueue = createTransactions(db, write, options)
+  const sendToBatches = createBatches(db, enqueue)
+
+  return (request) => {
+    const outcome = Promise.withResolvers<R>()
+    const batch = db.dialect.isPipelined ? options.toBatch?.(request) : undefined
+    if (batch) sendToBatches({ request, outcome, batch })
+    else enqueue([{ request, outcome }])
+    return outcome.promise
+  }
+}
+
+/** Takes requests that wait to be written. */
+type Enqueue<T, R> = (requests: readonly PendingRequest<T, R>[]) => void
+
+/** Returns a function that writes requests in transactions. */
+function createTransactions<T, R>(
+  db: Db,
+  write: (tx: Db, request: T) => Promise<R>,
+  { orderBy, mayOverlap = () => false, findWritten }: GroupOptions<T, R>,
+): Enqueue<T, R> {
   const waiting: PendingRequest<T, R>[] = []
   let isWriting = false
 
   async function run(): Promise<void> {
     isWriting = true
-    while (waiting.length > 0) await writeGroup(sortGroup(waiting.splice(0, MAX_GROUP_SIZE)))
+    while (waiting.length > 0) {
+      await writeGroup(sortGroup(waiting.splice(0, MAX_GROUP_SIZE), orderBy))
+    }
     isWriting = false
-  }
-
-  function sortGroup(group: PendingRequest<T, R>[]): PendingRequest<T, R>[] {
-    if (!orderBy) return group
-    const keyed = group.map((entry) => ({ entry, key: orderBy(entry.request) }))
-    const inOrder = keyed.sort((a, b) => Number(a.key > b.key) - Number(a.key < b.key))
-    return inOrder.map(({ entry }) => entry)
   }
 
   async function writeGroup(
@@ -93,10 +128,67 @@ export function createGroupCommit<T, R>(
     }
   }
 
+  return (requests) => {
+    waiting.push(...requests)
+    if (!isWriting && waiting.length > 0) void run()
+  }
+}
+
+function sortGroup<T, R>(
+  group: PendingRequest<T, R>[],
+  orderBy: GroupOptions<T, R>['orderBy'],
+): PendingRequest<T, R>[] {
+  if (!orderBy) return group
+  const keyed = group.map((entry) => ({ entry, key: orderBy(entry.request) }))
+  const inOrder = keyed.sort((a, b) => Number(a.key > b.key) - Number(a.key < b.key))
+  return inOrder.map(({ entry }) => entry)
+}
+
+/**
+ * Returns a function that writes requests in batches; `enqueue` gets those that are not written
+ * that way. Requests that arrive while two batches are written share the next one. The second waits
+ * until it is as large as the first, since each batch takes a disk sync.
+ */
+function createBatches<T, R>(
+  db: Db,
+  enqueue: Enqueue<T, R>,
+): (request: PendingRequest<T, R> & { batch: BatchRequest<R> }) => void {
+  const waiting: (PendingRequest<T, R> & { batch: BatchRequest<R> })[] = []
+  const sizes: number[] = []
+
+  function isDue(): boolean {
+    if (waiting.length === 0 || sizes.length >= MAX_BATCHES) return false
+    return waiting.length >= (sizes[0] ?? 0)
+  }
+
+  async function send(): Promise<void> {
+    while (isDue()) {
+      const group = waiting.splice(0, MAX_GROUP_SIZE)
+      sizes.push(group.length)
+      enqueue(await writeBatch(group))
+      sizes.shift()
+    }
+  }
+
+  /** Returns the requests that were not written. */
+  async function writeBatch(group: typeof waiting): Promise<typeof waiting> {
+    try {
+      const rows = await runBatch(
+        db,
+        group.flatMap(({ batch }) => batch.statements),
+      )
+      return group.filter(({ batch: { statements, result }, outcome }) => {
+        const written = result(rows.splice(0, statements.length))
+        if (written !== undefined) outcome.resolve(written)
+        return written === undefined
+      })
+    } catch {
+      return group
+    }
+  }
+
   return (request) => {
-    const outcome = Promise.withResolvers<R>()
-    waiting.push({ request, outcome })
-    if (!isWriting) void run()
-    return outcome.promise
+    waiting.push(request)
+    void send()
   }
 }

@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { connectInProcess } from '../../../test/support/storage/databases/in-process-sqlite.ts'
 import { makeFolder, openFolder } from '../../../test/support/storage/test-storage.ts'
 import { inTransaction } from './db.ts'
-import { statement } from './statement.ts'
+import { runBatch, statement } from './statement.ts'
 
 const add = statement<{ id: string }, { id: string }>(
   ({
@@ -50,6 +50,21 @@ test('a failed statement rolls back its transaction', async (t) => {
   })
   await assert.rejects(failed, /UNIQUE/)
   assert.deepEqual(await find(db, { id: 'a', from: 0 }, { from: false }), [])
+})
+
+test('a batch waits for the transaction that runs, and is not rolled back with it', async (t) => {
+  const { db, close } = await openFolder(await makeFolder(t))
+  t.after(close)
+  let batch: Promise<unknown[][]> | undefined
+  const failed = inTransaction(db, async (tx) => {
+    await add(tx, { id: 'a' })
+    batch = runBatch(db, [add.toQuery(db, { id: 'b' }), add.toQuery(db, { id: 'c' })])
+    await add(tx, { id: 'a' })
+  })
+  await assert.rejects(failed, /UNIQUE/)
+  assert.deepEqual(await batch, [[{ id: 'b' }], [{ id: 'c' }]])
+  assert.deepEqual(await find(db, { id: 'a', from: 0 }, { from: false }), [])
+  assert.deepEqual(await find(db, { id: 'b', from: 0 }, { from: false }), [{ hash: 'b' }])
 })
 
 test("a statement after SQLite's own rollback changes nothing", async (t) => {

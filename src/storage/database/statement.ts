@@ -12,12 +12,29 @@ class Placeholder {
   }
 }
 
-/** Runs a statement with these values, in the form that `shape` selects; returns its rows. */
-export type Statement<Values, Row, Shape> = (
+/**
+ * A connection that accepts statements while earlier ones run, and runs them in order. `runBatch`
+ * runs statements in a transaction of their own, which is sent at once, or none of them; it returns
+ * the rows of each.
+ */
+export type PipelinedConnection = DatabaseConnection & {
+  runBatch(queries: readonly CompiledQuery[]): Promise<unknown[][]>
+}
+
+/** The values of a statement, and the shape that selects its form. */
+type StatementRequest<Values, Shape> = [
   db: Pick<Database, 'sql' | 'dialect'>,
   values: Values,
-  ...shape: undefined extends Shape ? [] : [Shape]
-) => Promise<Row[]>
+  ...shape: undefined extends Shape ? [] : [Shape],
+]
+
+/** A statement with values in the places where they are needed. */
+export type Statement<Values, Row, Shape> = {
+  /** Runs the statement and returns its rows. */
+  (...request: StatementRequest<Values, Shape>): Promise<Row[]>
+  /** Returns the statement with these values, for a batch. */
+  toQuery(...request: StatementRequest<Values, Shape>): CompiledQuery<Row>
+}
 
 /**
  * Creates a statement whose text is built once for each dialect and shape, because building it for
@@ -30,7 +47,8 @@ export function statement<Values extends Record<string, unknown>, Row, Shape = u
   const builtFor = new Map<Dialect, Map<string, CompiledQuery<Row>>>()
   const placeholders = new Proxy({}, { get: (_, name) => new Placeholder(String(name)) }) as Values
 
-  return async ({ sql, dialect }, values, ...[shape]) => {
+  function toQuery(...request: StatementRequest<Values, Shape>): CompiledQuery<Row> {
+    const [{ sql, dialect }, values, shape] = request
     const built = builtFor.get(dialect) ?? new Map<string, CompiledQuery<Row>>()
     builtFor.set(dialect, built)
     const key = shape === undefined ? '' : JSON.stringify(shape)
@@ -39,23 +57,40 @@ export function statement<Values extends Record<string, unknown>, Row, Shape = u
     const parameters = query.parameters.map((parameter) => {
       return parameter instanceof Placeholder ? values[parameter.name] : parameter
     })
-    const run = dialect.isPipelined ? await connectionOf(sql) : sql
-    const { rows } = await run.executeQuery<Row>({ ...query, parameters })
+    return { ...query, parameters }
+  }
+  async function run(...request: StatementRequest<Values, Shape>): Promise<Row[]> {
+    const [{ sql, dialect }] = request
+    const connection = dialect.isPipelined ? await connectionOf(sql) : sql
+    const { rows } = await connection.executeQuery<Row>(toQuery(...request))
     return rows
   }
+  return Object.assign(run, { toQuery })
 }
 
-const connections = new WeakMap<Kysely<Tables>, Promise<DatabaseConnection>>()
+/**
+ * Runs statements in a transaction of their own, or none of them, and returns the rows of each.
+ * Only for databases whose dialect `isPipelined`.
+ */
+export async function runBatch(
+  { sql }: Pick<Database, 'sql'>,
+  queries: readonly CompiledQuery[],
+): Promise<unknown[][]> {
+  return (await connectionOf(sql)).runBatch(queries)
+}
+
+const connections = new WeakMap<Kysely<Tables>, Promise<PipelinedConnection>>()
 
 /**
  * Returns the connection of a database or a transaction. Kysely itself would make each statement of
  * a transaction wait for the previous one, and needs as much time for a statement as finding a row
  * takes.
  */
-function connectionOf(sql: Kysely<Tables>): Promise<DatabaseConnection> {
+function connectionOf(sql: Kysely<Tables>): Promise<PipelinedConnection> {
   const cachedConnection = connections.get(sql)
   if (cachedConnection) return cachedConnection
-  const connection = sql.getExecutor().provideConnection(async (one) => one)
+  const executor = sql.getExecutor()
+  const connection = executor.provideConnection(async (one) => one as PipelinedConnection)
   connections.set(sql, connection)
   return connection
 }

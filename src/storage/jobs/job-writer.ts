@@ -5,7 +5,7 @@ import { findAudioQuotaError } from '../accounts/usage/audio-quota.ts'
 import type { Db } from '../database/db.ts'
 import { createGroupCommit } from '../database/group-commit.ts'
 import { findRecording } from '../recordings/recordings.ts'
-import { insertJob, type NewJob, type QueueLimit } from './queue/insert-job.ts'
+import { insertJob, jobBatch, type NewJob, type QueueLimit } from './queue/insert-job.ts'
 
 /** The idempotency key of a request, by which a repetition is recognized. */
 export type IdempotencyKey = {
@@ -78,10 +78,16 @@ export type CreateJob = (job: NewJob, options: CreationOptions) => Promise<Creat
  * transaction. Each call resolves when its job is on disk.
  */
 export function createJobWriter(db: Db): CreateJob {
+  // The quota and the idempotency keys are read before the jobs are written.
+  const isReadFirst = ({ idempotency, maxSecondsPerMonth }: CreationOptions) => {
+    return idempotency !== undefined || Boolean(maxSecondsPerMonth)
+  }
   const write = createGroupCommit(db, insertNewJob, {
     orderBy: ({ job }) => job.account,
-    // The quota and the idempotency keys are read before the jobs are written.
-    mayOverlap: ({ options }) => !options.idempotency && !options.maxSecondsPerMonth,
+    mayOverlap: ({ options }) => !isReadFirst(options),
+    toBatch({ job, options }) {
+      return job.kind === 'live' || isReadFirst(options) ? undefined : jobBatch(db, job, options)
+    },
     findWritten: async (tx, { job }) => ((await hasJob(tx, job)) ? 'created' : undefined),
   })
   return async (job, options) => {

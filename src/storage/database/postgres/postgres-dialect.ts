@@ -18,6 +18,8 @@ export const postgresDialect: Omit<Dialect, 'eraseDeletedRows'> = {
     const pairs = fields.map((field) => sql`${sql.lit(field)}, ${text}::json -> ${sql.lit(field)}`)
     return sql`json_build_object(${sql.join(pairs)})::text`
   },
+  bytesOf: (hexTexts) => sql`(select decode(text, 'hex') as value
+    from json_array_elements_text(cast(${hexTexts} as json)) as listed(text))`,
   // The planner takes no hints; settings of the connections for searches keep it to indexes.
   byIndex: () => sql``,
   withoutIndex: (column) => sql`${sql.ref(column)} || ''`,

@@ -64,6 +64,25 @@ test('a statement of an ended transaction changes nothing', async (t) => {
   assert.deepEqual((await connection.run('select * from t', [])).rows, [])
 })
 
+test('a batch is a transaction, which changes nothing if a statement fails', async (t) => {
+  const file = join(await makeFolder(t), 'a.sqlite')
+  const connection = openConnection({ file, readOnly: false })
+  t.after(() => connection.close())
+  await connection.run('create table t (x unique)', [])
+  const add = (x: number) => ({ sql: 'insert into t values (?) returning x', parameters: [x] })
+  const [failed, next] = await Promise.allSettled([
+    connection.runBatch([add(1), add(2), add(1)]),
+    connection.runBatch([add(2), { sql: 'select count(*) as n from t', parameters: [] }, add(3)]),
+  ])
+  assert.match(failed.status === 'rejected' ? failed.reason.message : '', /UNIQUE/)
+  assert.equal(next.status, 'fulfilled')
+  assert.deepEqual(
+    next.value.map(({ rows }) => rows),
+    [[{ x: 2 }], [{ n: 1 }], [{ x: 3 }]],
+  )
+  assert.deepEqual((await connection.run('select x from t', [])).rows, [{ x: 2 }, { x: 3 }])
+})
+
 test('rows have the columns of their statement, whatever their names', async (t) => {
   const file = join(await makeFolder(t), 'a.sqlite')
   const connection = openConnection({ file, readOnly: false })

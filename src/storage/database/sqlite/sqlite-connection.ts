@@ -10,12 +10,19 @@ export type SqliteOpenOptions = { file: string; readOnly: boolean }
  */
 export type StatementOptions = { inTransaction?: boolean }
 
-/** A statement sent to the thread. */
-export type StatementRequest = {
-  id: number
-  sql: string
-  parameters: readonly unknown[]
-} & StatementOptions
+/** A statement with its values. */
+export type BoundStatement = { sql: string; parameters: readonly unknown[] }
+
+/** Statements of one batch; `texts` holds each text once, and `text` is its index. */
+type BatchMessage = {
+  texts: readonly string[]
+  batch: readonly { text: number; parameters: readonly unknown[] }[]
+}
+
+type RequestedStatements = (BoundStatement & StatementOptions) | BatchMessage
+
+/** A statement sent to the thread, or several that are a transaction of their own. */
+export type StatementRequest = { id: number } & RequestedStatements
 
 /** The outcome of a statement. */
 export type StatementOutcome = { rows: unknown[]; changes: number }
@@ -26,8 +33,11 @@ export type StatementOutcome = { rows: unknown[]; changes: number }
  */
 export type StatementRows = { columns: readonly string[]; rows: unknown[][]; changes: number }
 
-/** The outcome of the statement `id`, or why it failed. */
-export type StatementResult = { id: number } & (StatementRows | { error: ErrorFields })
+/** The outcomes of the request `id`, one per statement, or why it failed. */
+export type StatementResult = { id: number } & (
+  | { results: readonly StatementRows[] }
+  | { error: ErrorFields }
+)
 
 type ErrorFields = { message: string; code?: string | undefined; errcode?: number | undefined }
 
@@ -39,10 +49,18 @@ export type SqliteConnection = {
     parameters: readonly unknown[],
     options?: StatementOptions,
   ): Promise<StatementOutcome>
+  /**
+   * Runs statements in a transaction of their own, which is sent at once, or none of them. No other
+   * transaction of the connection may be open.
+   */
+  runBatch(batch: readonly BoundStatement[]): Promise<StatementOutcome[]>
   close(): Promise<void>
 }
 
-type PendingStatement = PromiseWithResolvers<StatementOutcome>
+type PendingRequest = {
+  resolve(results: readonly StatementRows[]): void
+  reject(error: unknown): void
+}
 
 /**
  * Opens a connection in a thread. SQLite blocks its caller for the length of a sync or a long
@@ -57,7 +75,7 @@ type PendingStatement = PromiseWithResolvers<StatementOutcome>
 export function openConnection(options: SqliteOpenOptions): SqliteConnection {
   const thread = new Worker(new URL('sqlite-thread.ts', import.meta.url), { workerData: options })
   const requests: StatementRequest[] = []
-  const waiting = new Map<number, PendingStatement>()
+  const waiting = new Map<number, PendingRequest>()
   const ended = new Promise<void>((resolve) => thread.once('exit', () => resolve()))
   let lastId = 0
   let closing = false
@@ -81,7 +99,7 @@ export function openConnection(options: SqliteOpenOptions): SqliteConnection {
       const { resolve, reject } = waiting.get(response.id)!
       waiting.delete(response.id)
       if ('error' in response) reject(storageError(toError(response.error)))
-      else resolve(toOutcome(response))
+      else resolve(response.results)
     }
     if (waiting.size === 0 && !closing) thread.unref()
   })
@@ -94,16 +112,24 @@ export function openConnection(options: SqliteOpenOptions): SqliteConnection {
     })
   }
 
+  function request<T>(
+    statements: RequestedStatements,
+    read: (results: readonly StatementRows[]) => T,
+  ): Promise<T> {
+    if (failure) return Promise.reject(failure)
+    const id = ++lastId
+    const { promise, resolve, reject } = Promise.withResolvers<T>()
+    if (requests.push({ id, ...statements }) === 1) setImmediate(send)
+    if (waiting.size === 0) thread.ref()
+    waiting.set(id, { resolve: (results) => resolve(read(results)), reject })
+    return promise
+  }
+
   return {
-    run(sql, parameters, options) {
-      if (failure) return Promise.reject(failure)
-      const id = ++lastId
-      const outcome = Promise.withResolvers<StatementOutcome>()
-      if (requests.push({ id, sql, parameters, ...options }) === 1) setImmediate(send)
-      if (waiting.size === 0) thread.ref()
-      waiting.set(id, outcome)
-      return outcome.promise
+    run: (sql, parameters, options) => {
+      return request({ sql, parameters, ...options }, ([result]) => toOutcome(result!))
     },
+    runBatch: (batch) => request(toMessage(batch), (results) => results.map(toOutcome)),
     async close() {
       closing = true
       send()
@@ -112,6 +138,13 @@ export function openConnection(options: SqliteOpenOptions): SqliteConnection {
       await ended
     },
   }
+}
+
+/** Long texts that a batch repeats would take most of the time of sending it. */
+function toMessage(batch: readonly BoundStatement[]): BatchMessage {
+  const texts = [...new Set(batch.map(({ sql }) => sql))]
+  const statements = batch.map(({ sql, parameters }) => ({ text: texts.indexOf(sql), parameters }))
+  return { texts, batch: statements }
 }
 
 /** Sends statements in one message. A value that cannot be sent fails its own statement. */

@@ -18,6 +18,7 @@ export const sqliteDialect: Dialect = {
     })
     return sql`json_object(${sql.join(pairs)})`
   },
+  bytesOf: (hexTexts) => sql`(select unhex(value) as value from json_each(${hexTexts}))`,
   byIndex: (name) => sql`indexed by ${sql.ref(name)}`,
   withoutIndex: (column) => sql`${sql.ref(column)} || ''`,
   // Conditions are 0 and 1.

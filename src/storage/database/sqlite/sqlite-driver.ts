@@ -8,6 +8,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely'
+import type { PipelinedConnection } from '../statement.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
 
 /**
@@ -33,7 +34,7 @@ class ThreadedAdapter extends SqliteAdapter {
 }
 
 /** One use of the database: a statement, or a transaction with all its statements. */
-type SqliteSession = DatabaseConnection & { setInTransaction(value: boolean): void }
+type SqliteSession = PipelinedConnection & { setInTransaction(value: boolean): void }
 
 function createDriver({ writer, reader }: SqliteConnections): Driver {
   /** Resolves when the running transaction has ended. */
@@ -52,6 +53,12 @@ function createDriver({ writer, reader }: SqliteConnections): Driver {
         const connection = isRead ? reader : writer
         const { rows, changes } = await connection.run(sql, parameters, { inTransaction })
         return { rows: rows as R[], numAffectedRows: BigInt(changes) }
+      },
+      async runBatch(queries) {
+        while (busy) await busy.promise
+        const batch = queries.map(({ sql, parameters }) => ({ sql, parameters }))
+        const outcomes = await writer.runBatch(batch)
+        return outcomes.map(({ rows }) => rows)
       },
       // biome-ignore lint/correctness/useYield: it only refuses.
       async *streamQuery() {

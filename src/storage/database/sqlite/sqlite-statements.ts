@@ -1,5 +1,10 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
-import type { SqliteOpenOptions, StatementOptions, StatementRows } from './sqlite-connection.ts'
+import type {
+  BoundStatement,
+  SqliteOpenOptions,
+  StatementOptions,
+  StatementRows,
+} from './sqlite-connection.ts'
 
 const NOTHING: StatementRows = { columns: [], rows: [], changes: 0 }
 
@@ -29,6 +34,8 @@ const MAX_PREPARED_STATEMENTS = 200
 export type SqliteStatements = {
   /** Runs one statement. Throws the error of `node:sqlite`, whose `errcode` is the result code. */
   run(sql: string, parameters: readonly unknown[], options?: StatementOptions): StatementRows
+  /** Runs statements in a transaction of their own, as `run` does, or none of them. */
+  runBatch(batch: readonly BoundStatement[]): StatementRows[]
   close(): void
 }
 
@@ -68,21 +75,34 @@ export function openStatements(
     return entry
   }
 
+  const run: SqliteStatements['run'] = (sql, parameters, { inTransaction = false } = {}) => {
+    // SQLite may have rolled back by itself (a full disk causes that): what was sent meanwhile must
+    // not be written, and the first error is the one to report.
+    if (inTransaction && !connection.isTransaction) throw new Error('the transaction has ended')
+    if (sql === 'rollback' && !connection.isTransaction) return NOTHING
+    const { statement, columns, changesTables } = prepare(sql)
+    const values = parameters as readonly SQLInputValue[]
+    if (columns.length > 0) {
+      return { columns, rows: statement.all(...values) as unknown as unknown[][], changes: 0 }
+    }
+    const { changes } = statement.run(...values)
+    // The columns of `*` may have changed.
+    if (changesTables) prepared.clear()
+    return { ...NOTHING, changes: Number(changes) }
+  }
+
   return {
-    run(sql, parameters, { inTransaction = false } = {}) {
-      // SQLite may have rolled back by itself (a full disk causes that): what was sent meanwhile
-      // must not be written, and the first error is the one to report.
-      if (inTransaction && !connection.isTransaction) throw new Error('the transaction has ended')
-      if (sql === 'rollback' && !connection.isTransaction) return NOTHING
-      const { statement, columns, changesTables } = prepare(sql)
-      const values = parameters as readonly SQLInputValue[]
-      if (columns.length > 0) {
-        return { columns, rows: statement.all(...values) as unknown as unknown[][], changes: 0 }
+    run,
+    runBatch(batch) {
+      run('begin immediate', [])
+      try {
+        const results = batch.map(({ sql, parameters }) => run(sql, parameters))
+        run('commit', [])
+        return results
+      } catch (error) {
+        run('rollback', [])
+        throw error
       }
-      const { changes } = statement.run(...values)
-      // The columns of `*` may have changed.
-      if (changesTables) prepared.clear()
-      return { ...NOTHING, changes: Number(changes) }
     },
     close: () => connection.close(),
   }

@@ -33,9 +33,15 @@ function runAll(requests: readonly StatementRequest[]): void {
   if (responses.length > 0) parentPort!.postMessage(responses)
 }
 
-function respond({ id, sql, parameters, ...options }: StatementRequest): StatementResult {
+function respond({ id, ...request }: StatementRequest): StatementResult {
   try {
-    return { id, ...statements.run(sql, parameters, options) }
+    if ('batch' in request) {
+      const { texts, batch } = request
+      const bound = batch.map(({ text, parameters }) => ({ sql: texts[text]!, parameters }))
+      return { id, results: statements.runBatch(bound) }
+    }
+    const { sql, parameters, ...options } = request
+    return { id, results: [statements.run(sql, parameters, options)] }
   } catch (error) {
     // Only plain fields cross the thread boundary; `errcode` distinguishes a full disk from a wrong
     // statement.

@@ -65,11 +65,13 @@ export function openReadPool(
  */
 function openLater(options: SqliteOpenOptions, connect: ConnectSqlite): SqliteConnection {
   let connection: SqliteConnection | undefined
+  const open = () => {
+    connection ??= connect(options)
+    return connection
+  }
   return {
-    run(...statement) {
-      connection ??= connect(options)
-      return connection.run(...statement)
-    },
+    run: (...statement) => open().run(...statement),
+    runBatch: (batch) => open().runBatch(batch),
     close: async () => connection?.close(),
   }
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../database/db.ts'
+import type { BatchRequest } from '../../database/group-commit.ts'
 import { statement } from '../../database/statement.ts'
 import {
   liveCallbackBody,
@@ -75,8 +76,46 @@ export type QueueLimit = { maxQueued: number }
  * from job to job, which gives lists their order.
  */
 export async function insertJob(tx: Db, job: NewJob, { maxQueued }: QueueLimit): Promise<boolean> {
-  const { id, account, createdAt, kind = 'pre-recorded' } = job
-  const values = {
+  const { kind = 'pre-recorded' } = job
+  const values = jobValues(job, { maxQueued })
+  const [queued] = await insert(tx, job, values)
+  if (!queued) return false
+  const created = { kind, createdAt: queued.created_at }
+  const tokens = tokensOf(job)
+  if (tokens) await indexMetadata(tx, { id: job.id, tokens })
+  if (job.kind === 'live') await recordToken(tx, job, created)
+  await queueCreationEvents(tx, job, {
+    ...created,
+    hasWebhooks: tx.dialect.toBoolean(queued.has_webhooks),
+  })
+  return true
+}
+
+/**
+ * Returns the statements that queue a recorded job as `insertJob` does. They insert nothing if
+ * there is more to do or to check: if the account has webhooks, or the job is refused.
+ */
+export function jobBatch(
+  db: Db,
+  job: NewRecordedJob,
+  { maxQueued }: QueueLimit,
+): BatchRequest<'created'> {
+  const values = jobValues(job, { maxQueued })
+  const { id: fileId, filename, source } = job.file
+  const only = { withoutWebhooks: true }
+  const inserted = source
+    ? insertRemote.toQuery(db, { ...values, fileId, filename, source }, only)
+    : insertUploaded.toQuery(db, { ...values, fileId }, only)
+  const tokens = tokensOf(job)
+  return {
+    statements: tokens ? [inserted, indexMetadata.toQuery(db, { id: job.id, tokens })] : [inserted],
+    result: ([jobs = []]) => (jobs.length > 0 ? 'created' : undefined),
+  }
+}
+
+function jobValues(job: NewJob, { maxQueued }: QueueLimit): JobValues {
+  const { id, account, createdAt } = job
+  return {
     id,
     account,
     createdAt,
@@ -88,16 +127,6 @@ export async function insertJob(tx: Db, job: NewJob, { maxQueued }: QueueLimit):
     zeroRetention: job.zeroRetention ? 1 : 0,
     warnings: job.warnings?.length ? JSON.stringify(job.warnings) : null,
   }
-  const [queued] = await insert(tx, job, values)
-  if (!queued) return false
-  const created = { kind, createdAt: queued.created_at }
-  if (job.customMetadata) await indexMetadata(tx, job, created)
-  if (job.kind === 'live') await recordToken(tx, job, created)
-  await queueCreationEvents(tx, job, {
-    ...created,
-    hasWebhooks: tx.dialect.toBoolean(queued.has_webhooks),
-  })
-  return true
 }
 
 type JobValues = {
@@ -115,38 +144,50 @@ type JobValues = {
 type InsertedJob = { created_at: number; has_webhooks: unknown }
 
 function insert(tx: Db, job: NewJob, values: JobValues): Promise<InsertedJob[]> {
+  const any = { withoutWebhooks: false }
   if (job.kind === 'live') {
-    return insertLive(tx, { ...values, fileId: randomUUID(), channels: job.channels })
+    return insertLive(tx, { ...values, fileId: randomUUID(), channels: job.channels }, any)
   }
   const { id: fileId, filename, source } = job.file
-  if (source) return insertRemote(tx, { ...values, fileId, filename, source })
-  return insertUploaded(tx, { ...values, fileId })
+  if (source) return insertRemote(tx, { ...values, fileId, filename, source }, any)
+  return insertUploaded(tx, { ...values, fileId }, any)
 }
+
+/** `withoutWebhooks`: whether only jobs of accounts without webhooks are inserted. */
+type Accounts = { withoutWebhooks: boolean }
 
 const noDuration = sql`cast(null as double precision)`
 
-const insertLive = statement<JobValues & { fileId: string; channels: number }, InsertedJob>(
-  (values) =>
-    insertion('live', values, {
-      file: sql`select ${values.fileId} as id, null as filename, null as source,
+const insertLive = statement<
+  JobValues & { fileId: string; channels: number },
+  InsertedJob,
+  Accounts
+>((values, _dialect, accounts) =>
+  insertion('live', values, {
+    ...accounts,
+    file: sql`select ${values.fileId} as id, null as filename, null as source,
       ${noDuration} as duration, cast(${values.channels} as integer) as channels`,
-    }),
+  }),
 )
 
 type RecordingToFetch = { fileId: string; filename: string | null; source: string }
-const insertRemote = statement<JobValues & RecordingToFetch, InsertedJob>((values) =>
-  insertion('pre-recorded', values, {
-    file: sql`select ${values.fileId} as id, ${values.filename} as filename,
+const insertRemote = statement<JobValues & RecordingToFetch, InsertedJob, Accounts>(
+  (values, _dialect, accounts) =>
+    insertion('pre-recorded', values, {
+      ...accounts,
+      file: sql`select ${values.fileId} as id, ${values.filename} as filename,
       ${values.source} as source, ${noDuration} as duration, cast(null as integer) as channels`,
-  }),
+    }),
 )
 
 /** Inserts no row if the upload does not exist. */
-const insertUploaded = statement<JobValues & { fileId: string }, InsertedJob>((values, dialect) =>
-  insertion('pre-recorded', values, {
-    file: sql`select id, filename, null as source, duration, channels from files
+const insertUploaded = statement<JobValues & { fileId: string }, InsertedJob, Accounts>(
+  (values, dialect, accounts) =>
+    insertion('pre-recorded', values, {
+      ...accounts,
+      file: sql`select id, filename, null as source, duration, channels from files
       where id = ${values.fileId} and account = ${values.account} ${dialect.forKeyShare}`,
-  }),
+    }),
 )
 
 /** The condition for jobs that count for the limit, worded like that of their index. */
@@ -156,8 +197,14 @@ const countsForLimit = {
 }
 
 /** `file` is a `select` of the job's columns about its recording. */
-function insertion(kind: JobKind, values: JobValues, { file }: { file: RawBuilder<unknown> }) {
+function insertion(
+  kind: JobKind,
+  values: JobValues,
+  { file, withoutWebhooks }: Accounts & { file: RawBuilder<unknown> },
+) {
   const { id, account, createdAt, maxQueued } = values
+  const hasWebhooks = sql`exists (select 1 from endpoints
+    where account = ${account} and kind = 'webhook')`
   return sql<InsertedJob>`
     insert into jobs (id, account, kind, status, created_at, run_after, request_params,
       custom_metadata, key_id, zero_retention, request_warnings, file_id, file_filename, file_source,
@@ -171,9 +218,8 @@ function insertion(kind: JobKind, values: JobValues, { file }: { file: RawBuilde
     cross join (select coalesce((select created_at from jobs where account = ${account}
       order by created_at desc limit 1), 0) as created_at) newest
     where (select count(*) from jobs where kind = ${kind} and account = ${account}
-      and ${countsForLimit[kind]}) < ${maxQueued}
-    returning created_at, exists (select 1 from endpoints
-      where account = ${account} and kind = 'webhook') as has_webhooks`
+      and ${countsForLimit[kind]}) < ${maxQueued} ${withoutWebhooks ? sql`and not ${hasWebhooks}` : sql``}
+    returning created_at, ${withoutWebhooks ? sql`false` : hasWebhooks} as has_webhooks`
 }
 
 async function queueCreationEvents(
@@ -201,14 +247,22 @@ async function recordToken(tx: Db, job: NewLiveJob, { createdAt }: CreatedJob): 
   await tx.sql.insertInto('live_sessions').values(row).execute()
 }
 
-/** Indexes a job by its metadata. */
-async function indexMetadata(tx: Db, job: NewJob, { kind, createdAt }: CreatedJob): Promise<void> {
+/** The tokens of a job's metadata in hexadecimal, as a JSON list; undefined without any. */
+function tokensOf({ account, customMetadata }: NewJob): string | undefined {
+  if (!customMetadata) return undefined
   // This reads the metadata as it is stored, in which too large numbers are null, so that the
   // deletion of the job computes the same tokens.
-  const stored = JSON.parse(JSON.stringify(job.customMetadata))
-  const tokens = metadataTokens(job.account, stored)
-  if (tokens.length === 0) return
-  const rows = tokens.map((token) => sql`(${token}, ${createdAt}, ${job.id}, ${kind})`)
-  await sql`insert into job_metadata (token, created_at, id, kind)
-    values ${sql.join(rows)}`.execute(tx.sql)
+  const stored = JSON.parse(JSON.stringify(customMetadata))
+  const tokens = metadataTokens(account, stored)
+  return tokens.length > 0
+    ? JSON.stringify(tokens.map((token) => token.toString('hex')))
+    : undefined
 }
+
+/** Indexes a job by the tokens of its metadata, if the job exists. */
+const indexMetadata = statement<{ id: string; tokens: string }, never>(
+  ({ id, tokens }, { bytesOf }) => sql`
+    insert into job_metadata (token, created_at, id, kind)
+    select tokens.value, jobs.created_at, jobs.id, jobs.kind
+    from jobs cross join ${bytesOf(tokens)} tokens where jobs.id = ${id}`,
+)

@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
 import type { Db } from '../../../../src/storage/database/db.ts'
 import {
   createJobWriter,
   deleteExpiredKeys,
   findByIdempotencyKey,
 } from '../../../../src/storage/jobs/job-writer.ts'
+import { addWebhook } from '../../../support/delivery/test-deliveries.ts'
 import { createSuite } from '../suite.ts'
 
-/** Jobs created once per idempotency key. */
+/** Jobs created with all that belongs to them, and once per idempotency key. */
 export const jobCreationTests = createSuite()
 const { test } = jobCreationTests
 
@@ -28,6 +30,36 @@ async function create(db: Db, { idempotency, createdAt = 1000, maxQueued = 300 }
 async function countJobs(db: Db): Promise<number> {
   return (await db.sql.selectFrom('jobs').select('id').execute()).length
 }
+
+test('a job is created with its metadata and messages to webhooks, or not at all', async ({
+  db,
+}) => {
+  const write = createJobWriter(db)
+  const createWith = (customMetadata: Record<string, unknown>) => {
+    const file = { id: randomUUID(), filename: null, source: 'https://audio.example/a.mp3' }
+    const job = { id: randomUUID(), account, createdAt: 1000, runAfter: 0, params: {}, file }
+    return write({ ...job, customMetadata }, { maxQueued: 3 })
+  }
+  const all = [{ team: 'red', of: { city: 'Ulm' } }, { team: 'blue' }].map(createWith)
+  assert.deepEqual(await Promise.all(all), ['created', 'created'])
+  await addWebhook(db)
+  assert.equal(await createWith({ team: 'green' }), 'created')
+  assert.equal(await createWith({ team: 'gold' }), 'refused')
+
+  const { rows } = await sql`
+    select jobs.created_at, job_metadata.kind, count(*) as tokens
+    from jobs join job_metadata using (id, created_at) where length(token) = 16
+    group by jobs.created_at, job_metadata.kind order by jobs.created_at`.execute(db.sql)
+  // The first one has an object, and a value in it.
+  assert.deepEqual(rows, [
+    { created_at: 1000, kind: 'pre-recorded', tokens: 3 },
+    { created_at: 1001, kind: 'pre-recorded', tokens: 1 },
+    { created_at: 1002, kind: 'pre-recorded', tokens: 1 },
+  ])
+  const messages = await sql`select event, jobs.created_at
+    from deliveries join jobs on jobs.id = job_id`.execute(db.sql)
+  assert.deepEqual(messages.rows, [{ event: 'transcription.created', created_at: 1002 }])
+})
 
 test('a repeated idempotency key creates no second job', async ({ db }) => {
   const first = await create(db, { idempotency: key('one') })

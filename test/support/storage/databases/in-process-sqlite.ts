@@ -36,15 +36,18 @@ function connect(options: SqliteOpenOptions, ready?: Promise<unknown>): SqliteCo
   let opened = ready ? undefined : openQuickly(options)
   let isOpen = true
 
+  function runInTurn<T>(work: (statements: SqliteStatements) => T): Promise<T> {
+    const outcome = last.then(() => {
+      opened ??= openQuickly(options)
+      return runWhenFree(opened, work)
+    })
+    last = outcome.catch(() => {})
+    return outcome
+  }
+
   return {
-    run(...statement) {
-      const outcome = last.then(() => {
-        opened ??= openQuickly(options)
-        return runInTurn(opened, statement)
-      })
-      last = outcome.catch(() => {})
-      return outcome
-    },
+    run: (...statement) => runInTurn((statements) => toOutcome(statements.run(...statement))),
+    runBatch: (batch) => runInTurn((statements) => statements.runBatch(batch).map(toOutcome)),
     async close() {
       await last
       // Searches read and write through one connection.
@@ -78,16 +81,16 @@ async function makeMigrated(): Promise<string> {
   return file
 }
 
-async function runInTurn(
+async function runWhenFree<T>(
   statements: SqliteStatements,
-  statement: Parameters<SqliteConnection['run']>,
-): ReturnType<SqliteConnection['run']> {
+  work: (statements: SqliteStatements) => T,
+): Promise<T> {
   const deadline = performance.now() + BUSY_TIMEOUT_MS
   // The response of a thread comes as a copy, in another turn of the event loop.
   await nextTurn()
   for (;;) {
     try {
-      return toOutcome(structuredClone(statements.run(...statement)))
+      return structuredClone(work(statements))
     } catch (error) {
       const { errcode } = error as { errcode?: number }
       if (errcode !== SQLITE_BUSY || performance.now() > deadline) throw storageError(error)
