@@ -118,6 +118,22 @@ test('a capital after an audio cut becomes lowercase', () => {
   for (const text of unchanged) assert.deepEqual(join(text), [text])
 })
 
+test('an utterance after a comma begins in lower case, unless it is a quotation or a name', () => {
+  assert.deepEqual(join('It came back more than once that week,', 'For nobody had stopped it.'), [
+    'It came back more than once that week, for nobody had stopped it.',
+  ])
+  const unchanged = [
+    ['And then he said,', 'The king is dead.'],
+    ['He read two papers,', 'The Times and Die Zeit.'],
+    ['Press one,', 'Margaret.'],
+    ['We print, and then', 'Um, no.'],
+  ]
+  for (const texts of unchanged) assert.deepEqual(join(...texts), texts)
+  const [first, second] = utterancesOf(['It is not by a similar process,', 'The gut is cut.'])
+  const utterances = [first!, { ...second!, speaker: 1 }]
+  assert.equal(textsOf(joinSentences({ utterances }).utterances)[1], 'The gut is cut.')
+})
+
 test('repeated punctuation is collapsed', () => {
   assert.deepEqual(join('It differs from most,, if not all,, of them..'), [
     'It differs from most, if not all, of them.',

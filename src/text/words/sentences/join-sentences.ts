@@ -170,7 +170,8 @@ function resolveUnmarkedBoundary(
 ): boolean {
   const [previous, next] = [words[at - 1]!, words[at]!]
   if (/[.!?…]["'”’)]*$/.test(previous.text)) return false
-  if (language === 'en' && isInside && hasWrongCapital(words, at)) {
+  const isAfterCut = isInside || /,$/.test(previous.text)
+  if (language === 'en' && isAfterCut && hasWrongCapital(words, at)) {
     next.text = lowerFunctionWord(next.text)
   } else if (language === 'en' && isInside && lacksFinalMark(words, at)) {
     previous.text += markOf(words.slice(sentenceStart(words, at), at))
