@@ -230,3 +230,23 @@ test('a missing full stop is added where a function word with a capital follows 
   const withoutPause = 'We watched Gone With The Wind.'
   assert.deepEqual(join(withoutPause), [withoutPause])
 })
+
+test('a missing full stop is added between utterances and speakers, too', () => {
+  const joinWith = (whose: Partial<Utterance>, before: string, after: string) => {
+    const [first, second] = utterancesOf([before, after])
+    const utterances = [
+      { ...first!, speaker: 0 },
+      { ...second!, speaker: 0, ...whose },
+    ]
+    return textsOf(joinSentences({ utterances }).utterances)
+  }
+  const texts = ['Lobster a la newberg', 'He should make inquiries.'] as const
+  const ended = ['Lobster a la newberg.', texts[1]]
+  assert.deepEqual(joinWith({}, ...texts), ended)
+  assert.deepEqual(joinWith({ speaker: 1 }, ...texts), ended)
+  assert.deepEqual(joinWith({ language: 'fr' }, ...texts), texts)
+  const interrupted = ['I went to the', 'We know that.'] as const
+  assert.deepEqual(joinWith({ speaker: 1 }, ...interrupted), interrupted)
+  const quote = ['And then she said', 'We know that.'] as const
+  assert.deepEqual(joinWith({}, ...quote), quote)
+})

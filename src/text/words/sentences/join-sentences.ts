@@ -88,6 +88,7 @@ function joinAdjacent(last: Utterance, next: Utterance): boolean {
   const isOtherSource = last.language !== next.language || last.speaker !== next.speaker
   if (isOtherSource || first.start - before.end >= MAX_PAUSE_SECONDS) {
     const words = [...last.words, ...next.words]
+    if (last.language === next.language) addMissingMark(words, last.words.length, last.language)
     const hasEnded = sentenceMark(before.text, last.language) !== undefined
     if (hasEnded) capitalizeAfter(before, first, { ...next, words })
     return false
@@ -173,17 +174,20 @@ function resolveUnmarkedBoundary(
   const isAfterCut = isInside || /,$/.test(previous.text)
   if (language === 'en' && isAfterCut && hasWrongCapital(words, at)) {
     next.text = lowerFunctionWord(next.text)
-  } else if (language === 'en' && isInside && lacksFinalMark(words, at)) {
-    previous.text += markOf(words.slice(sentenceStart(words, at), at))
-  }
+  } else addMissingMark(words, at, language)
   return startsLowerCase(next.text) && hasCapitals(words)
+}
+
+function addMissingMark(words: readonly Word[], at: number, language: string): void {
+  if (language !== 'en' || !lacksFinalMark(words, at)) return
+  words[at - 1]!.text += markOf(words.slice(sentenceStart(words, at), at))
 }
 
 /** Returns whether a sentence ends before a word: only that explains its capital after a pause. */
 function lacksFinalMark(words: readonly Word[], at: number): boolean {
   const [previous, next] = [words[at - 1]!, words[at]!]
   if (next.start - previous.end < SENTENCE_PAUSE_SECONDS) return false
-  if (!canEndSentence(previous.text)) return false
+  if (!canEndSentence(previous.text) || isFilledPause([next], 0)) return false
   const isFunctionWord = continuesClause(next.text, words[at + 1]?.text)
   if (!isFunctionWord || lowerFunctionWord(next.text) === next.text) return false
   return !introducesQuote(words.slice(0, at).map(({ text }) => text))
