@@ -79,6 +79,18 @@ test('many small frames are acknowledged in order with their own ranges', async 
   assert.equal((await client.closed).code, 1000)
 })
 
+test('a client whose frames have to wait gets one ping at a time', async () => {
+  const { url } = await openSession(server)
+  const client = await connect(url, { autoPong: false })
+  let pingCount = 0
+  client.socket.on('ping', () => pingCount++)
+  for (let i = 0; i < 5000; i++) client.send(Buffer.alloc(300))
+  await client.until(() => ackedRanges(client.messages).length === 5000)
+  assert.ok(pingCount <= 1, `${pingCount} pings`)
+  client.stop()
+  assert.equal((await client.closed).code, 1000)
+})
+
 test('unreadable messages close the connection even between chunks', async () => {
   const { url } = await openSession(server)
   const client = await connect(url)

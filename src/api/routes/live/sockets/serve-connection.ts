@@ -162,18 +162,24 @@ async function writeMessages(
 
 /**
  * Checks by pings that the client is alive. A pong also shows which messages have arrived, because
- * the client answers a ping after everything that was sent before it.
+ * the client answers a ping after everything that was sent before it. Only one ping at a time waits
+ * for its answer: behind much audio the answer comes late, and clients drop a connection that sends
+ * them more and more pings.
  */
 function watchHeartbeat(webSocket: WebSocket, connection: SocketConnection) {
   let [sent, confirmed] = [0, 0]
   let isPaused = false
+  let isRequested = false
   let deadline: NodeJS.Timeout | undefined
-  const isRequested = () => deadline !== undefined
 
   function ping(): void {
-    if (isRequested() || isPaused || webSocket.readyState !== webSocket.OPEN) return
-    deadline = setTimeout(() => webSocket.terminate(), PING_MS)
+    if (isRequested || isPaused || webSocket.readyState !== webSocket.OPEN) return
+    isRequested = true
+    setDeadline()
     webSocket.ping(String(sent))
+  }
+  function setDeadline(): void {
+    deadline = setTimeout(() => webSocket.terminate(), PING_MS)
   }
   function clearDeadline(): void {
     clearTimeout(deadline)
@@ -183,7 +189,8 @@ function watchHeartbeat(webSocket: WebSocket, connection: SocketConnection) {
   const pingTimer = setInterval(ping, PING_MS)
   webSocket.on('pong', (data) => {
     // An unsolicited pong proves nothing; nor does one with a number that was not sent.
-    if (!isRequested()) return
+    if (!isRequested) return
+    isRequested = false
     clearDeadline()
     const sequence = Number(data.toString())
     if (sequence > confirmed && sequence <= sent) {
@@ -197,14 +204,15 @@ function watchHeartbeat(webSocket: WebSocket, connection: SocketConnection) {
       sent = sequence
       ping()
     },
-    /** Stops pings while the socket is not read, because no answer would be seen. */
+    /** Stops waiting for answers while the socket is not read, because none would be seen. */
     pause(): void {
       isPaused = true
       clearDeadline()
     },
     resume(): void {
       isPaused = false
-      ping()
+      if (isRequested && !deadline) setDeadline()
+      else ping()
     },
     stop(): void {
       clearInterval(pingTimer)
