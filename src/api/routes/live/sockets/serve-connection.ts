@@ -11,7 +11,10 @@ import type { Connection } from '../../../../live/connection/connection.ts'
 import type { FrameScheduler } from '../../../../live/input/frame-scheduler.ts'
 import type { Upgrade } from './forward-socket.ts'
 
-/** The interval of pings. A client that does not answer a ping for as long is disconnected. */
+/**
+ * The interval of pings. A client that neither answers a ping nor sends anything else for as long
+ * is disconnected.
+ */
 const PING_MS = 20_000
 /** The next message waits while more bytes than this are unsent. */
 const MAX_UNSENT_BYTES = 256 * 1024
@@ -90,7 +93,7 @@ export type ServeOptions = {
 
 /** Passes incoming frames to the connection and its messages to the client, until either ends. */
 export function serveConnection(options: ServeOptions): void {
-  const { webSocket, connection, scheduler, maxFrameBytes } = options
+  const { webSocket, socket, connection, scheduler, maxFrameBytes } = options
   let isFirst = true
   let framesAfterClose = 0
   const heartbeat = watchHeartbeat(webSocket, connection)
@@ -123,6 +126,8 @@ export function serveConnection(options: ServeOptions): void {
   }
   webSocket.on('message', (data: RawData, isBinary) => enqueue(data as Buffer, isBinary))
   for (const control of ['ping', 'pong']) webSocket.on(control, () => enqueue(undefined, false))
+  // Over a slow uplink a single frame may take longer than a client has to answer.
+  socket.on('data', () => heartbeat.onReceived())
   webSocket.on('close', async (code) => {
     heartbeat.stop()
     // What the client sent before it disconnected is still processed.
@@ -203,6 +208,12 @@ function watchHeartbeat(webSocket: WebSocket, connection: SocketConnection) {
     onSent(sequence: number): void {
       sent = sequence
       ping()
+    },
+    /** Extends the time for the answer, which may be queued behind much audio. */
+    onReceived(): void {
+      if (!deadline) return
+      clearDeadline()
+      setDeadline()
     },
     /** Stops waiting for answers while the socket is not read, because none would be seen. */
     pause(): void {
