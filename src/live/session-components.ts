@@ -129,6 +129,7 @@ export function createComponents(
     journal,
     outbox,
     metrics,
+    warn,
     keepSeconds: config.resumeDedupe,
     earlier: earlier?.chunks,
   })

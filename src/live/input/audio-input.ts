@@ -4,6 +4,7 @@ import { roundTo } from '../../transcript/rounding.ts'
 import { closeCodes } from '../connection/close-codes.ts'
 import type { Journal } from '../journal/journal.ts'
 import { formatLogRecord } from '../journal/log-records.ts'
+import { warnOfFileFormat } from '../journal/session-warnings.ts'
 import type { MessageOutbox } from '../messages/message-outbox.ts'
 import { ackHead } from '../messages/server-messages.ts'
 import { noMetrics, type SessionMetrics } from '../sessions/session-metrics.ts'
@@ -19,6 +20,8 @@ export type AudioInputOptions = ChunkPositionsOptions & {
   journal: Journal
   outbox: MessageOutbox
   metrics?: SessionMetrics | undefined
+  /** Adds a warning to the result. */
+  warn?: ((text: string) => void) | undefined
 }
 
 /** How long to wait for the next chunk of a resumed connection while it may repeat stored bytes. */
@@ -163,6 +166,10 @@ export class AudioInput {
   #store({ bytes, arrivedAt }: ArrivedChunk): void {
     const { sessionId, journal, outbox, metrics = noMetrics } = this.#options
     const at = wallNow()
+    if (this.#chunkPositions.received === 0) {
+      const warning = warnOfFileFormat(bytes)
+      if (warning) this.#options.warn?.(warning)
+    }
     const acceptedChunk = this.#chunkPositions.add(bytes, at)
     if ('problem' in acceptedChunk) {
       const error = { status_code: 400, exception: 'InvalidChunk', message: acceptedChunk.problem }
