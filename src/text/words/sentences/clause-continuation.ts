@@ -2,12 +2,13 @@ import { isFunctionWordInText } from '../letter-case.ts'
 import { wordPartsOf } from '../word-parts.ts'
 import { asksInEnglish } from './questions.ts'
 
-/** Words that cannot end an English sentence, whatever punctuation follows them. */
-const NEVER_LAST = new Set(
-  "the a an my your our their every and or nor because unless whether into onto i'm you're we're they're".split(
-    ' ',
-  ),
-)
+/** Words that need a noun after them. */
+const DETERMINERS = 'the a an my your our their every'.split(' ')
+/** Words that cannot end an English statement, whatever punctuation follows them. */
+const NEVER_LAST = new Set([
+  ...DETERMINERS,
+  ..."and or nor because unless whether into onto i'm you're we're they're".split(' '),
+])
 
 /** Words that continue a clause and hardly ever begin a main clause. */
 const CONTINUING = new Set('which who whose whom because than of'.split(' '))
@@ -46,6 +47,11 @@ export function cannotEndSentence(text: string): boolean {
   return core !== 'A' && NEVER_LAST.has(core.toLowerCase().replaceAll('’', "'"))
 }
 
+/** Returns whether an English question cannot end with a word; "And?" and "Or?" are questions. */
+export function cannotEndQuestion(text: string): boolean {
+  return cannotEndSentence(text) && DETERMINERS.includes(wordPartsOf(text).core.toLowerCase())
+}
+
 /** Returns whether the last four words introduce a quotation, such as "said the king". */
 export function introducesQuote(words: readonly string[]): boolean {
   return words.slice(-4).some((word) => SPEECH_VERB.test(wordPartsOf(word).core))
@@ -53,9 +59,10 @@ export function introducesQuote(words: readonly string[]): boolean {
 
 /** Returns whether a word after a comma continues its clause, whatever its letter case. */
 export function continuesClause(text: string, next: string | undefined): boolean {
-  const { core } = wordPartsOf(text)
-  // An article with a capital belongs to a name: The Times, The Hague.
+  const { core, after } = wordPartsOf(text)
+  // An article with a capital belongs to a name (The Times, The Hague), and none ends a sentence.
   if (/^(?:The|A|An)$/.test(core) && /^\p{Lu}/u.test(next ?? '')) return false
+  if (core === 'A' && /^[.!?]/.test(after)) return false
   return isFunctionWordInText(text)
 }
 

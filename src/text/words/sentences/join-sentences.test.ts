@@ -134,6 +134,17 @@ test('an utterance after a comma begins in lower case, unless it is a quotation 
   assert.equal(textsOf(joinSentences({ utterances }).utterances)[1], 'The gut is cut.')
 })
 
+test('a question that is cut after an article continues', () => {
+  const whole = 'Would you like the ultra model?'
+  assert.deepEqual(join('Would you like the?', 'ultra model.'), [whole])
+  assert.deepEqual(join('Would you like the?', 'ultra model?'), [whole])
+  assert.deepEqual(join('Would you like the?', 'Ultra model'), ['Would you like the Ultra model'])
+  assert.deepEqual(join('He wanted the?', 'ultra model.'), ['He wanted the ultra model.'])
+  for (const question of ['Did you get an A?', 'Is it his?', 'What is it made of?']) {
+    assert.deepEqual(join(question, 'They did.'), [question, 'They did.'])
+  }
+})
+
 test('repeated punctuation is collapsed', () => {
   assert.deepEqual(join('It differs from most,, if not all,, of them..'), [
     'It differs from most, if not all, of them.',

@@ -3,6 +3,7 @@ import { capitalize, capitalizePronoun, lowerFunctionWord } from '../letter-case
 import { wordPartsOf } from '../word-parts.ts'
 import { abbreviationOf } from './abbreviations.ts'
 import {
+  cannotEndQuestion,
   cannotEndSentence,
   clauseContinues,
   continuesClause,
@@ -123,8 +124,8 @@ function resolveBoundary(utterance: Utterance, at: number, place: { isInside: bo
   const [previous, next] = [words[at - 1]!, words[at]!]
   const mark = sentenceMark(previous.text, language)
   if (mark === undefined) return resolveUnmarkedBoundary(utterance, at, place)
-  if (language === 'en' && mark === '.' && continuesAfterFullStop(words, at)) {
-    correctQuestionMark(words, at)
+  if (language === 'en' && continuesAfterMark(words, at, mark)) {
+    correctFinalMark(words, at, mark)
     previous.text = previous.text.slice(0, -1)
     next.text = lowerFunctionWord(next.text)
     return true
@@ -220,22 +221,23 @@ export function hasCapitals(words: readonly Pick<Word, 'text'>[]): boolean {
   return words.some(({ text }) => /^\P{L}*\p{Lu}/u.test(text))
 }
 
-/**
- * Returns whether an English sentence continues after a full stop, judged by the words around it.
- */
-function continuesAfterFullStop(words: readonly Word[], at: number): boolean {
+/** Returns whether an English sentence continues after a mark, judged by the words around it. */
+function continuesAfterMark(words: readonly Word[], at: number, mark: string): boolean {
+  if (mark === '?') return cannotEndQuestion(words[at - 1]!.text)
+  if (mark !== '.') return false
   const { before, clause } = textsAround(words, at)
   return clauseContinues(before, clause, { isLowerCase: startsLowerCase(words[at]!.text) })
 }
 
 /**
- * Replaces the question mark of a sentence that continues with the word at `at`, unless the whole
- * sentence is a question.
+ * Corrects the last mark of a sentence that continues with the word at `at`, although it was cut
+ * there with `mark`: the whole of it may be a question where its parts are none.
  */
-function correctQuestionMark(words: readonly Word[], at: number): void {
+function correctFinalMark(words: readonly Word[], at: number, mark: string): void {
   const { before, clause, last } = textsAround(words, at)
-  if (!/\?$/.test(last.text) || asksInEnglish(`${before} ${clause}`)) return
-  last.text = last.text.replace(/\?$/, '.')
+  const isQuestion = asksInEnglish(`${before} ${clause}`)
+  if (mark === '?' && isQuestion) last.text = last.text.replace(/\.$/, '?')
+  if (mark === '.' && !isQuestion) last.text = last.text.replace(/\?$/, '.')
 }
 
 /**
