@@ -37,6 +37,16 @@ export function detectContainer(source: ByteSource, nameHint = ''): Container {
 }
 
 /**
+ * Returns the extension of a media file that begins with these bytes, of which 256 suffice;
+ * undefined for a WAV file, which holds samples, and for anything else.
+ */
+export function encodedExtension(head: Uint8Array): string | undefined {
+  if (latin1(head.subarray(0, 3)) === 'ID3') return 'mp3'
+  const container = detectByMagic(head)
+  return container?.reader === 'wav' ? undefined : container?.extension
+}
+
+/**
  * The first bytes of formats, where `?` is any byte, with libav's demuxer and the extension, if
  * that differs.
  */

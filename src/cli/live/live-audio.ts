@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { encodedExtension } from '../../audio/containers/detect-container.ts'
 import { decodeMedia } from '../../audio/decode-media.ts'
 import type { DecodedMedia } from '../../audio/decoder/decoder-messages.ts'
 import type { Terminal } from '../terminal/terminal.ts'
@@ -136,9 +137,6 @@ async function* paceChunks(
   }
 }
 
-/** The first bytes of files that are neither WAV nor raw samples. */
-const containers = /^(?:fLaC|OggS|ID3|FORM|caff|....ftyp)/s
-
 /**
  * Detects the format of standard input from its first bytes; its samples are then sent as they
  * arrive.
@@ -155,7 +153,7 @@ async function openStream(stdin: Readable, raw: LiveFormat): Promise<LiveAudioSo
     if (done) break
     head = Buffer.concat([head, value as Buffer])
   }
-  if (!wav && containers.test(head.toString('latin1', 0, 12))) {
+  if (!wav && encodedExtension(head) !== undefined) {
     throw new Error('Cannot stream standard input: it is neither WAV nor raw samples; give a file')
   }
   const { start, length, format } = wav ?? { start: 0, length: Infinity, format: raw }

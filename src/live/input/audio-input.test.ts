@@ -13,7 +13,6 @@ const format = { encoding: 's16', sampleRate: 16_000, channels: 1 } as const
 function openAudioInput() {
   const store = createMemorySessionStore()
   const acks: [number, number][] = []
-  const warnings: string[] = []
   const { signal } = new AbortController()
   const journal = new Journal({ store, log: createLog('silent'), signal })
   const outbox = {
@@ -30,15 +29,8 @@ function openAudioInput() {
     store,
     journal,
     outbox,
-    warn: (text) => warnings.push(text),
   })
-  return {
-    audioInput,
-    acks,
-    warnings,
-    flushed: () => journal.flushed(),
-    stored: () => store.audioBytes,
-  }
+  return { audioInput, acks, flushed: () => journal.flushed(), stored: () => store.audioBytes }
 }
 
 const random = createRandom(5)
@@ -140,18 +132,4 @@ test('the end of a session stores held audio', async () => {
     [900, 900],
     [900, 910],
   ])
-})
-
-test('audio that begins like a compressed file gets a warning', () => {
-  const { audioInput, warnings } = openAudioInput()
-  audioInput.take(Buffer.from('1a45dfa39f428681', 'hex'))
-  audioInput.take(Buffer.from('OggS'))
-  assert.equal(warnings.length, 1)
-  assert.match(warnings[0]!, /begins like a file in the format WebM/)
-})
-
-test('samples get no warning about their format', () => {
-  const { audioInput, warnings } = openAudioInput()
-  for (let i = 0; i < 3; i++) audioInput.take(audio)
-  assert.deepEqual(warnings, [])
 })

@@ -1,3 +1,4 @@
+import { encodedExtension } from '../../audio/containers/detect-container.ts'
 import type { Log } from '../../observability/log.ts'
 import type { Journal } from './journal.ts'
 import { formatLogRecord, type ReadLog, readRecords, type StopReason } from './log-records.ts'
@@ -26,24 +27,14 @@ export function limitText(
   return reason === 'too_large' ? warningTexts.tooLarge : undefined
 }
 
-/** Bytes at the start of files that clients send by mistake, and where they begin. */
-const formats: { magic: string; at?: number; name: string }[] = [
-  { magic: '\x1aE\xdf\xa3', name: 'WebM or Matroska' },
-  { magic: 'OggS', name: 'Ogg' },
-  { magic: 'ID3', name: 'MP3' },
-  { magic: 'fLaC', name: 'FLAC' },
-  { magic: 'ftyp', at: 4, name: 'MP4' },
-]
-
 /**
- * Returns a warning if the first chunk of a session begins like a file with compressed audio, which
- * read as samples is noise; browsers record such files.
+ * Returns a warning if the first chunk of a session begins like a media file, which read as samples
+ * is noise; browsers record such files.
  */
 export function warnOfFileFormat(firstChunk: Uint8Array): string | undefined {
-  const head = Buffer.from(firstChunk.subarray(0, 8)).toString('latin1')
-  const format = formats.find(({ magic, at = 0 }) => head.startsWith(magic, at))
-  if (!format) return undefined
-  return `the audio begins like a file in the format ${format.name}, but a session takes uncompressed samples: decode it, or upload it as a recording`
+  const extension = encodedExtension(firstChunk)
+  if (extension === undefined) return undefined
+  return `the audio begins like a .${extension} file, but a session takes samples: decode the file, or upload it as a recording`
 }
 
 /**

@@ -22,7 +22,7 @@ after(() => server.close())
 
 type Params = Record<string, unknown>
 type Result = {
-  metadata: Record<string, number>
+  metadata: Record<string, number> & { warnings?: unknown }
   transcription: { full_transcript: string; languages: string[]; utterances: unknown[] }
   messages: string[]
   [addOn: string]: unknown
@@ -89,6 +89,14 @@ test('a session sends its transcripts, closes with 1000 and becomes a done job',
     speech,
     'the recording is what was sent, behind its header',
   )
+})
+
+test('a session that gets a file instead of samples has a warning', async () => {
+  const webm = Buffer.from('1a45dfa39f4286810142f7810142f2810442f381084282847765626d', 'hex')
+  const { job } = await run([webm, Buffer.from('OggS')])
+  assert.deepEqual(job.result.metadata.warnings, [
+    'the audio begins like a .webm file, but a session takes samples: decode the file, or upload it as a recording',
+  ])
 })
 
 test('the result contains all sent messages in order', async () => {
