@@ -9,14 +9,15 @@ export type SessionBatch = {
   seq: number
   /** The process that writes it, and the epoch of its lease. */
   writer: string
+  epoch: number
   audio: Uint8Array
   /** Complete lines with their line breaks. */
   log: Uint8Array
 }
 
 /**
- * `taken` means that another process has already written a batch with this number, so that process
- * runs the session now.
+ * `taken` means that another process runs the session, or has ended it: it has a newer lease, or
+ * has already written a batch with this number.
  */
 export type BatchOutcome = 'stored' | 'taken'
 
@@ -93,7 +94,12 @@ export function createBatchWriter(
   }
 }
 
-/** Stores batches of different sessions. A batch whose number is taken changes nothing. */
+/**
+ * Stores batches of different sessions. A batch whose number is taken changes nothing. The leases
+ * are read after the batches are stored: the next owner reads the batches after it has claimed the
+ * session, so one that is stored under the newest lease reaches it. The numbers alone would not
+ * do, because the owner that ends a session deletes its batches.
+ */
 async function storeBatches(db: Db, batches: readonly SessionBatch[]): Promise<BatchOutcome[]> {
   const rows = batches.map(({ jobId, seq, writer, audio, log }) => {
     return { job_id: jobId, seq, writer, audio: asBuffer(audio), log: asBuffer(log) }
@@ -105,11 +111,25 @@ async function storeBatches(db: Db, batches: readonly SessionBatch[]): Promise<B
     .returning('job_id')
     .execute()
   const ids = new Set(written.map(({ job_id }) => job_id))
+  const newestEpochs = await readEpochs(db, batches)
   const outcomes: BatchOutcome[] = []
   for (const batch of batches) {
-    outcomes.push(ids.has(batch.jobId) || (await isOwn(db, batch)) ? 'stored' : 'taken')
+    const isLeased = batch.epoch >= (newestEpochs.get(batch.jobId) ?? 0)
+    const isStored = ids.has(batch.jobId) || (await isOwn(db, batch))
+    outcomes.push(isLeased && isStored ? 'stored' : 'taken')
   }
   return outcomes
+}
+
+/** Returns the newest epoch of each session whose job exists. */
+async function readEpochs(db: Db, batches: readonly SessionBatch[]): Promise<Map<string, number>> {
+  const ids = batches.map(({ jobId }) => jobId)
+  const rows = await db.sql
+    .selectFrom('jobs')
+    .select(['id', 'lease_epoch'])
+    .where(db.dialect.isIn(sql`id`, ids))
+    .execute()
+  return new Map(rows.map(({ id, lease_epoch }) => [id, lease_epoch]))
 }
 
 /** Returns whether a batch is stored because an earlier attempt succeeded after all. */

@@ -18,30 +18,38 @@ import {
 import { makeFolder } from '../../../test/support/storage/test-storage.ts'
 import type { Db } from '../database/db.ts'
 import { createDiskSessionStore, type DiskSessionStore } from './disk-session-store.ts'
+import { beginLiveJob } from './live-jobs.ts'
 import { type BatchWriter, createBatchWriter, deleteStaleBatches } from './session-batches.ts'
 import { copyAbandonedSession, openSharedStore } from './shared-session-store.ts'
 
-type Opening = { jobId?: string; nodeId?: string; writer?: BatchWriter; earlierFolder?: string }
+type Opening = {
+  jobId?: string
+  nodeId?: string
+  epoch?: number
+  writer?: BatchWriter
+  earlierFolder?: string
+}
 
 /** A database, and what opens a session on it as one node after the other would. */
 async function openNodes(t: TestContext) {
   const { db } = await openTestPostgres(t)
   const folder = await makeFolder(t)
   const id = randomUUID()
-  let epoch = 0
+  let lastEpoch = 0
   const opened: DiskSessionStore[] = []
   t.after(() => Promise.all(opened.map((store) => store.close().catch(() => {}))))
-  async function open({ jobId = id, nodeId = 'first', writer, earlierFolder }: Opening = {}) {
+  async function open({ jobId = id, nodeId = 'first', writer, ...given }: Opening = {}) {
+    const { epoch = ++lastEpoch, earlierFolder = join(folder, 'none') } = given
     let taken = 0
     const dbOfNode: Db = { ...db, nodeId }
     const { store, isNew } = await openSharedStore({
       db: dbOfNode,
       jobId,
-      epoch: ++epoch,
+      epoch,
       audioAfter,
       writer: writer ?? createBatchWriter(dbOfNode, { intervalMs: 1 }),
       folder: join(folder, nodeId, jobId),
-      earlierFolder: earlierFolder ?? join(folder, 'none'),
+      earlierFolder,
       onTaken: () => taken++,
     })
     opened.push(store)
@@ -90,6 +98,24 @@ describe('sessions in a shared database', { skip: noPostgres }, () => {
     await second.store.close()
     await first.store.close()
     assert.equal(await assertStored((await open({ nodeId: 'third' })).store), 21)
+  })
+
+  test('a node whose session another one has ended stores and acknowledges nothing', async (t) => {
+    const { db, open } = await openNodes(t)
+    const job = await addLiveJob(db)
+    const openUnderLease = async (nodeId: string) => {
+      const { epoch } = (await beginLiveJob(db, job.id, { owner: nodeId, at: Date.now() }))!
+      return open({ jobId: job.id, nodeId, epoch })
+    }
+    const first = await openUnderLease('first')
+    await Promise.all(writeCalls(first.store, { count: 3 }))
+    await first.store.sync()
+    const second = await openUnderLease('second')
+    await second.store.delete()
+
+    await Promise.all(writeCalls(first.store, { from: 3, count: 2 }))
+    await assert.rejects(first.store.sync(), /another node has taken the session/)
+    assert.equal(first.taken(), 1)
   })
 
   test('only data in the database counts as durable, and the local copy is deleted', async (t) => {

@@ -140,7 +140,7 @@ async function readLocalCopy(
 
 function batchOf({ db, jobId, epoch }: SharedSessionOptions, seq: number) {
   const writer = `${db.nodeId}:${epoch}`
-  return { jobId, seq, writer, audio: new Uint8Array(0), log: new Uint8Array(0) }
+  return { jobId, seq, writer, epoch, audio: new Uint8Array(0), log: new Uint8Array(0) }
 }
 
 function sharedStore(
