@@ -28,7 +28,7 @@ import { findSessionKeys } from '../storage/live/session-tokens.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { LiveText } from '../text/live/live-text.ts'
 import type { Services } from '../text/service-add-ons/service-add-on.ts'
-import { closeCodes } from './connection/close-codes.ts'
+import { ABNORMAL_CLOSURE, closeCodes } from './connection/close-codes.ts'
 import type { Connection, ConnectOptions } from './connection/connection.ts'
 import type { LiveCaption } from './messages/caption-feed.ts'
 import { endMessage } from './messages/lifecycle-messages.ts'
@@ -184,7 +184,8 @@ export class LiveService {
     const opened = await this.#active.open(tokenSession.job)
     if (opened === 'ended') return closeCodes.sessionEnded
     if (opened === 'elsewhere') return closeCodes.restart
-    return opened === 'unopened' ? closeCodes.internalError : opened.session.connect(options)
+    if (opened === 'unopened') return closeCodes.internalError
+    return options.signal?.aborted ? ABNORMAL_CLOSURE : opened.session.connect(options)
   }
 
   /**

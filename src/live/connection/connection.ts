@@ -29,6 +29,8 @@ export type ConnectOptions = {
   isForwarded?: boolean | undefined
   /** The ids of nodes that could not be reached. */
   avoid?: readonly string[] | undefined
+  /** Aborts when the client disconnects: a client that has gone replaces no other. */
+  signal?: AbortSignal | undefined
 }
 
 /** Partials are dropped while more bytes than this wait. */

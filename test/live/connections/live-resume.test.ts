@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createFakeSpeechEngine } from '../../support/asr/fake-speech-engine.ts'
-import { connect, openSession } from '../../support/live/clients/live-client.ts'
+import { abandonHandshake, connect, openSession } from '../../support/live/clients/live-client.ts'
 import { ackedRanges, finalsOf, ofType } from '../../support/live/clients/live-messages.ts'
 import { jobOf, speech } from '../../support/live/sessions/live-session-jobs.ts'
 import { startServer, type TestServer } from '../../support/server/start-server.ts'
@@ -24,6 +24,15 @@ test('a newer connection replaces the older one, which is closed with 4409', asy
   assert.equal((await second.closed).code, 1000)
   assert.deepEqual(ackedRanges(second.messages), [[32_000, speech.length]])
   assert.equal((await jobOf(id, server)).status, 'done')
+})
+
+test('a client that disconnected during its handshake replaces no other', async () => {
+  const { url } = await openSession(server)
+  const client = await connect(url)
+  await abandonHandshake(url)
+  client.send(speech)
+  client.stop()
+  assert.equal((await client.closed).code, 1000)
 })
 
 test('missed messages are sent in order after a reconnect, before new ones', async () => {

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect as connectTcp } from 'node:net'
 import { WebSocket } from 'ws'
 import { call } from '../../net/http-client.ts'
 import type { TestServer } from '../../server/start-server.ts'
@@ -79,6 +81,21 @@ export async function connect(
     socket.once('error', reject)
   })
   return client
+}
+
+/**
+ * Requests a connection and disconnects before the response, as a client whose handshake timed out
+ * does; resolves when the server has noticed.
+ */
+export async function abandonHandshake(url: string): Promise<void> {
+  const { hostname, port, pathname, search } = new URL(url)
+  const socket = connectTcp(Number(port), hostname)
+  socket.end(
+    `GET ${pathname}${search} HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: websocket\r\n` +
+      'sec-websocket-version: 13\r\nsec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n',
+  )
+  socket.resume()
+  await once(socket, 'close')
 }
 
 function createLiveClient(socket: WebSocket): LiveClient {

@@ -6,7 +6,7 @@ import type { WebSocket } from 'ws'
 import type { App } from '../../../../app/app-type.ts'
 import { AppError } from '../../../../errors.ts'
 import { ABNORMAL_CLOSURE, closeCodes } from '../../../../live/connection/close-codes.ts'
-import type { Connection } from '../../../../live/connection/connection.ts'
+import type { Connection, ConnectOptions } from '../../../../live/connection/connection.ts'
 import type { FrameScheduler } from '../../../../live/input/frame-scheduler.ts'
 import type { SessionNode } from '../../../../live/sessions/nodes/placement.ts'
 import { clientAddressOf } from '../../../auth/client-address.ts'
@@ -59,6 +59,7 @@ export function createLiveSocketServer(
     const connection = await connectHere({ live, log }, { request, socket, head }, ids)
     socket.off('error', ignore)
     if (connection === 'forwarded') return
+    if (connection === ABNORMAL_CLOSURE) return void socket.destroy()
     const isResumed = typeof connection !== 'number' && connection.isResumed
     const refuse = (webSocket: WebSocket, code: number) => {
       log.info({ requestId, address, code }, 'client refused')
@@ -100,10 +101,11 @@ async function connectHere(
   ids: { requestId: string; address: string },
 ): Promise<Connection | number | 'forwarded'> {
   const avoid: string[] = []
+  const signal = watchDisconnect(upgrade.socket)
   for (;;) {
-    const connection = await connect(upgrade.request, { ...ids, avoid }, deps)
+    const connection = await connect(upgrade.request, { ...ids, avoid, signal }, deps)
     if (typeof connection === 'number' || !('nodeId' in connection)) return connection
-    if (!upgrade.socket.writable) return ABNORMAL_CLOSURE
+    if (signal.aborted) return ABNORMAL_CLOSURE
     const { jobId, nodeId, url } = connection
     if (await forwardSocket(upgrade, { url, address: ids.address })) {
       const cut = () => upgrade.socket.destroy()
@@ -118,9 +120,21 @@ async function connectHere(
   }
 }
 
+/**
+ * Returns a signal that aborts when the client disconnects: a node that stood still may find
+ * requests of clients that have long connected elsewhere. Only a socket that is read reports its
+ * end; what the client sends stays in its buffer.
+ */
+function watchDisconnect(socket: Duplex): AbortSignal {
+  const disconnected = new AbortController()
+  for (const event of ['end', 'close']) socket.once(event, () => disconnected.abort())
+  socket.read(0)
+  return disconnected.signal
+}
+
 async function connect(
   { url = '', headers }: IncomingMessage,
-  ids: { requestId: string; address: string; avoid: readonly string[] },
+  { signal, ...ids }: Required<Pick<ConnectOptions, 'requestId' | 'address' | 'avoid' | 'signal'>>,
   { live, log }: Pick<LiveSocketDeps, 'live' | 'log'>,
 ): Promise<Connection | SessionNode | number> {
   const query = new URL(url, 'http://localhost').searchParams
@@ -129,7 +143,7 @@ async function connect(
   try {
     const offset = offsetText === null ? undefined : Number(offsetText)
     const isForwarded = FORWARDED_HEADER in headers
-    return await live.connect(query.get('token') ?? '', { offset, isForwarded, ...ids })
+    return await live.connect(query.get('token') ?? '', { offset, isForwarded, signal, ...ids })
   } catch (error) {
     log.error({ err: error, ...ids }, 'cannot connect to a live session')
     return closeCodes.internalError
