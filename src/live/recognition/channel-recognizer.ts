@@ -2,6 +2,7 @@ import type { DraftText } from '../../asr/engines/recognizer.ts'
 import type { FinalResult } from '../../asr/live-engine/live-engine.ts'
 import { settingsFor } from '../../asr/model-selection/select-models.ts'
 import { secondsSince } from '../../clock.ts'
+import type { Word } from '../../transcript/transcript.ts'
 import { type UtteranceView, viewLiveUtterance } from '../../transcript/utterance-view.ts'
 import type { ChannelState, PendingUtterance } from '../journal/log-records.ts'
 import type { ChannelOptions } from './channel-options.ts'
@@ -39,6 +40,10 @@ const MAX_PENDING_FINALS = 8
 const EMBEDDING_ATTEMPTS = 2
 
 type SpeculativeFinal = { span: UtteranceSpan; final: Promise<FinalResult>; stop: AbortController }
+/** In seconds. */
+type TimeSpan = { start: number; end: number }
+/** The words of a final, as recognized and after the user's text settings. */
+type FinalWords = { words: readonly Word[]; transformedWords: readonly Word[]; span: TimeSpan }
 type LastPartial = {
   number: number
   text: string
@@ -276,7 +281,7 @@ export class ChannelRecognizer {
     ended: PendingUtterance,
     { final, endedAt }: { final: Promise<FinalResult>; endedAt?: number },
   ): void {
-    const { channel, emit, language, order, signal } = this.#options
+    const { channel, emit, language, order, signal, warn } = this.#options
     const { number, from, to } = ended.span
     this.#pendingUtterances.push({ sequence: order.nextSequence++, utterance: ended })
     this.#preceding.add(final)
@@ -284,7 +289,12 @@ export class ChannelRecognizer {
       const span = { start: frameTime(from), end: frameTime(to) }
       let outcome: Pick<RecognizedFinal, 'view' | 'error'>
       try {
-        outcome = { view: await this.#viewFinal(ended, await final, span) }
+        const recognized = await final
+        for (const warning of recognized.warnings) warn(warning)
+        const words = this.#ownWords(ended, recognized, span)
+        const transformedWords = await this.#transform(words, recognized)
+        // No `await` from here to the end: a snapshot has a final as emitted or as pending.
+        outcome = { view: this.#acceptFinal(recognized, { words, transformedWords, span }) }
       } catch (error) {
         if (signal.aborted) return
         const spoken = { channel, language: language.fallback, words: [] }
@@ -295,36 +305,40 @@ export class ChannelRecognizer {
     })
   }
 
-  /** Returns the view of a final, once its words and language apply to later utterances. */
-  async #viewFinal(
-    ended: PendingUtterance,
-    final: FinalResult,
-    span: { start: number; end: number },
-  ): Promise<UtteranceView> {
-    const { channel, warn, language, applyTransforms, speakers, signal, namesModels } =
-      this.#options
-    for (const warning of final.warnings) warn(warning)
+  /** Returns the words of a final without those that the previous utterance said. */
+  #ownWords(ended: PendingUtterance, final: FinalResult, { start }: TimeSpan): readonly Word[] {
     const last = this.#lastEmittedWord
-    const words = withoutPrevious(ended, final, { last, earliest: span.start - MAX_LEAD })
+    return withoutPrevious(ended, final, { last, earliest: start - MAX_LEAD })
+  }
+
+  async #transform(words: readonly Word[], { language }: FinalResult): Promise<readonly Word[]> {
+    const { channel, applyTransforms, signal } = this.#options
+    if (words.length === 0) return words
+    const wordBefore = this.#lastEmittedWord?.text
+    return applyTransforms({ channel, language, words }, { signal, wordBefore })
+  }
+
+  /**
+   * Updates the state that later results depend on, from the recognized words of a final; returns
+   * its view.
+   */
+  #acceptFinal(final: FinalResult, { words, transformedWords, span }: FinalWords): UtteranceView {
+    const { channel, language, speakers, namesModels } = this.#options
+    const modelFields = namesModels && modelFieldsOf(final)
     if (words.length === 0) {
-      const modelFields = namesModels && modelFieldsOf(final)
-      return viewLiveUtterance(
-        { channel, language: language.fallback, words, ...modelFields },
-        span,
-      )
+      const silence = { channel, language: language.fallback, words, ...modelFields }
+      return viewLiveUtterance(silence, span)
     }
-    const spoken = { channel, language: final.language, words }
-    const transformedWords = await applyTransforms(spoken, { signal, wordBefore: last?.text })
-    // Update all state at once, from the recognized text: later results depend on it.
     this.#lastEmittedWord = lastWordOf(words)!
     language.recognized(final.language, { isUnclear: final.isLanguageUnclear ?? false })
     this.#emittedLanguage = final.language
     const speaker = speakers?.speakerOf(channel, final.speakerEmbedding)
     const utterance = {
-      ...spoken,
+      channel,
+      language: final.language,
       words: transformedWords,
       ...(speaker !== undefined && { speaker }),
-      ...(namesModels && modelFieldsOf(final)),
+      ...modelFields,
     }
     return viewLiveUtterance(utterance, span)
   }

@@ -295,6 +295,33 @@ test('finals stay in order during word changes, and snapshots lose none', async 
   assert.deepEqual(finalsIn(await resumed.advance()), finalsIn(first.reported))
 })
 
+test('a snapshot taken while a final is emitted has it either as emitted or as open', async () => {
+  const audio = `${'#'.repeat(170)}${pause}${'.'.repeat(160)}`
+  const [first, second] = finalsIn(await open([audio]).advance())
+  const seen = new Set<string>()
+  for (let ticks = 0; ticks < 20; ticks++) {
+    const [detected, transformed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    let calls = 0
+    const { advance, snapshots } = open([audio], {
+      before: (kind) => (kind === 'vad' && ++calls === 6 ? detected.promise : undefined),
+      async applyTransforms({ words }) {
+        if (second!.endsWith(words[0]!.text)) await transformed.promise
+        return words
+      },
+    })
+    const running = advance()
+    while (calls < 6) await new Promise(setImmediate)
+    detected.resolve()
+    for (let tick = 0; tick < ticks; tick++) await undefined
+    transformed.resolve()
+    await running
+    const rest = finalsIn(await open([audio], { from: snapshots[1]! }).advance())
+    assert.deepEqual(rest, [first, second].slice(2 - rest.length), `after ${ticks} ticks`)
+    seen.add(`${rest}`)
+  }
+  assert.equal(seen.size, 2, 'before and after the final')
+})
+
 test('suspending a session stops recognition', async () => {
   const { run, leaving } = open([speech])
   const running = run()
