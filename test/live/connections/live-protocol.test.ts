@@ -380,7 +380,8 @@ test('sessions with silence or no audio are done with an empty transcript', asyn
   ])
   const { id, code, job } = await run([])
   assert.deepEqual([code, job.status], [1000, 'done'])
-  assert.equal((await call(server, `/v2/live/${id}/file`)).status, 404)
+  const { status, body } = await call<{ message: string }>(server, `/v2/live/${id}/file`)
+  assert.deepEqual([status, body.message], [404, 'Cannot find the file: the job has no audio'])
 })
 
 test('an unavailable add-on reports it per utterance and in the result', async () => {

@@ -18,8 +18,7 @@ export function findJobFile(job: Job, { db, redacted }: JobFileOptions): Promise
 
 async function findRedacted({ status, file, redactedAudio }: Job): Promise<SentFile> {
   if (!redactedAudio) {
-    const hasEnded = status === 'done' || status === 'error'
-    const reason = hasEnded ? 'the job has no redacted recording' : 'the job has not ended'
+    const reason = hasEnded(status) ? 'the job has no redacted recording' : 'the job has not ended'
     throw new AppError('file_not_found', reason)
   }
   const { object: id, size } = redactedAudio
@@ -36,6 +35,10 @@ async function findOriginal(job: Job, db: Db): Promise<SentFile> {
   const recording = file && (await findRecording(db, { id: file.id, account }))
   if (recording) return recording
   const isRunning = kind === 'live' && status === 'processing'
-  const reason = isRunning ? 'the session has not ended' : 'the job has no audio yet'
-  throw new AppError('file_not_found', reason)
+  const reason = hasEnded(status) ? 'the job has no audio' : 'the job has no audio yet'
+  throw new AppError('file_not_found', isRunning ? 'the session has not ended' : reason)
+}
+
+function hasEnded(status: Job['status']): boolean {
+  return status === 'done' || status === 'error'
 }
