@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { FRAME, open } from '../../../test/support/live/sessions/test-recognition-loop.ts'
+import { FRAME, finalsIn, open } from '../../../test/support/live/sessions/test-recognition-loop.ts'
 import { AppError } from '../../errors.ts'
 import type { SessionText } from '../../text/live/session-text.ts'
 import type { Snapshot } from '../journal/log-records.ts'
@@ -205,59 +205,10 @@ test('audio faster than real time is recognized at low priority', async () => {
   assert.deepEqual(yielding, [false, false, true, true, true, true, true, true])
 })
 
-test('recognition resumes from any snapshot with the same result', async () => {
-  const audio = `${'#'.repeat(150)}${pause}${speech}${pause}${'#'.repeat(180)}${pause}${speech}${pause}`
-  const release = Promise.withResolvers<void>()
-  const { advance, snapshots, reported } = open([audio], {
-    before: (kind) => kind === 'final' && undefined,
-  })
-  await advance()
-  release.resolve()
-  assert.ok(snapshots.length >= 2)
-  for (const snapshot of snapshots) {
-    const resumed = open([audio], { from: JSON.parse(JSON.stringify(snapshot)) })
-    const rest = await resumed.advance()
-    const finals = (all: readonly string[]) => all.filter((line) => line.startsWith('final'))
-    assert.deepEqual(finals(rest), finals(reported).slice(-finals(rest).length))
-    assert.deepEqual(
-      rest.filter((line) => line.startsWith('speech')),
-      reported
-        .filter((line) => line.startsWith('speech'))
-        .slice(-rest.length + finals(rest).length),
-    )
-  }
-})
-
-test('utterances in progress at a snapshot are recognized after it', async () => {
-  const held = new Promise<void>(() => {})
-  const audio = `${speech}${pause}${'.'.repeat(160)}`
-  const first = open([audio], { before: (kind) => (kind === 'final' ? held : undefined) })
-  first.recognition.setAvailable(audio.length * FRAME)
-  void first.run().catch(() => {})
-  while (first.snapshots.length === 0) await new Promise(setImmediate)
-  const [snapshot] = first.snapshots
-  first.leaving.abort()
-  assert.equal(snapshot!.ended.length, 1)
-  const resumed = open([audio], { from: snapshot! })
-  assert.deepEqual(await resumed.advance(), ['final 0 0 0-24'])
-})
-
-test('the last partial frame is recognized from a snapshot at the end', async () => {
-  const audio = `${'.'.repeat(160)}${speech}`
-  const frames = audio.length - 0.5
-  const { advance, snapshots } = open([audio])
-  const [last] = finalsIn(await advance(frames))
-  const snapshot = snapshots.at(-1)!
-  assert.equal(snapshot.position, audio.length)
-  assert.deepEqual(finalsIn(await open([audio], { from: snapshot }).advance(frames)), [last])
-})
-
-const finalsIn = (all: readonly string[]) => all.filter((line) => line.startsWith('final'))
-
-/** Marks every word; those of finals wait for `final`, those of partials for `partial`. */
-function marking({ final, partial }: { final?: Promise<void>; partial?: Promise<void> }) {
+/** Marks every word; those of partials wait for `partial`. */
+function marking({ partial }: { partial?: Promise<void> }) {
   const applyTransforms: SessionText['applyTransforms'] = async ({ words }, { isPartial }) => {
-    await (isPartial ? partial : final)
+    if (isPartial) await partial
     return words.map((word) => ({ ...word, text: `${word.text}!` }))
   }
   return applyTransforms
@@ -275,51 +226,6 @@ test('finals and partials are sent with changed words', async () => {
     (await held.advance()).filter((line) => !line.startsWith('speech')),
     ['final 0 0 0-64!'],
   )
-})
-
-test('finals stay in order during word changes, and snapshots lose none', async () => {
-  const slow = Promise.withResolvers<void>()
-  const audio = `${'#'.repeat(170)}${pause}${'.'.repeat(160)}`
-  const first = open([audio], { applyTransforms: marking({ final: slow.promise }) })
-  first.recognition.setAvailable(audio.length * FRAME)
-  first.recognition.end()
-  const running = first.run()
-  while (first.snapshots.length < 2) await new Promise(setImmediate)
-  assert.deepEqual(finalsIn(first.reported), [])
-  const snapshot = JSON.parse(JSON.stringify(first.snapshots[1])) as Snapshot
-  assert.deepEqual([snapshot.language, snapshot.channels[0]!.lastWord], [null, null])
-  slow.resolve()
-  await running
-  const resumed = open([audio], { applyTransforms: marking({}), from: snapshot })
-  assert.equal(finalsIn(first.reported).length, 2)
-  assert.deepEqual(finalsIn(await resumed.advance()), finalsIn(first.reported))
-})
-
-test('a snapshot taken while a final is emitted has it either as emitted or as open', async () => {
-  const audio = `${'#'.repeat(170)}${pause}${'.'.repeat(160)}`
-  const [first, second] = finalsIn(await open([audio]).advance())
-  const seen = new Set<string>()
-  for (let ticks = 0; ticks < 20; ticks++) {
-    const [detected, transformed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    let calls = 0
-    const { advance, snapshots } = open([audio], {
-      before: (kind) => (kind === 'vad' && ++calls === 6 ? detected.promise : undefined),
-      async applyTransforms({ words }) {
-        if (second!.endsWith(words[0]!.text)) await transformed.promise
-        return words
-      },
-    })
-    const running = advance()
-    while (calls < 6) await new Promise(setImmediate)
-    detected.resolve()
-    for (let tick = 0; tick < ticks; tick++) await undefined
-    transformed.resolve()
-    await running
-    const rest = finalsIn(await open([audio], { from: snapshots[1]! }).advance())
-    assert.deepEqual(rest, [first, second].slice(2 - rest.length), `after ${ticks} ticks`)
-    seen.add(`${rest}`)
-  }
-  assert.equal(seen.size, 2, 'before and after the final')
 })
 
 test('suspending a session stops recognition', async () => {

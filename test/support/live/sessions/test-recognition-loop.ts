@@ -160,6 +160,11 @@ export function open(channels: readonly string[], options: Options = {}) {
   }
 }
 
+/** Returns the lines of finals. */
+export function finalsIn(reported: readonly string[]): string[] {
+  return reported.filter((line) => line.startsWith('final'))
+}
+
 function written(event: ChannelEvent): string {
   if (event.type === 'speech_start' || event.type === 'speech_end') {
     return `${event.type} ${event.channel} ${Math.round(event.time / 0.032)}`
