@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, type TestContext, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import { createLog } from '../../src/observability/log.ts'
 import { type Db, inTransaction } from '../../src/storage/database/db.ts'
 import { recordOutcome } from '../../src/storage/deliveries/deliveries.ts'
@@ -8,7 +9,9 @@ import { leaseDueDeliveries } from '../../src/storage/deliveries/delivery-leases
 import { queueLiveCallbacks } from '../../src/storage/deliveries/queue-deliveries.ts'
 import { finishJob } from '../../src/storage/jobs/finish-job.ts'
 import { createJobWriter } from '../../src/storage/jobs/job-writer.ts'
+import { insertTranscriptVersion } from '../../src/storage/jobs/transcript-edits.ts'
 import { deleteUnusedRecordings } from '../../src/storage/recordings/recordings.ts'
+import { findUnindexed, indexUtterances } from '../../src/storage/search/utterance-index.ts'
 import { openStorage } from '../../src/storage/storage.ts'
 import { addFile, addJob, claim } from '../support/jobs/test-jobs.ts'
 import { noPostgres, openTestPostgres } from '../support/storage/databases/test-postgres.ts'
@@ -129,6 +132,26 @@ describe('two servers on one database', { skip: noPostgres }, () => {
     }
     assert.equal(new Set(sent).size, sent.length)
     assert.equal(sent.length, 8 * jobs.length)
+  })
+
+  test('index a correction that one stores while the other ends its indexing', async (t) => {
+    const [db, other] = await openTwo(t)
+    const id = (await addJob(db, { account: 'acme' }))!
+    const { lease } = (await claim(db))!
+    await finishJob(db, lease, { result: {}, at: 1 })
+    const job = { jobId: id, account: 'acme' }
+    const version = { version: 1, operations: 1, createdAt: 1, keyName: null, restored: null }
+    let indexed: Promise<void> | undefined
+    await inTransaction(db, async (tx) => {
+      await insertTranscriptVersion(tx, job, { ...version, changes: '[]' })
+      indexed = indexUtterances(other, { id, account: 'acme' }, [])
+      await Promise.race([indexed, delay(300)])
+    })
+    await indexed
+    assert.deepEqual(
+      (await findUnindexed(db, { limit: 1 })).map((one) => one.id),
+      [id],
+    )
   })
 
   test('end a job only once, even if two servers hold it', async (t) => {

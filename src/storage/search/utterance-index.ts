@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { type Db, inTransaction } from '../database/db.ts'
 import type { JobKind } from '../jobs/jobs.ts'
 import { findEditedSize } from '../jobs/transcript-edits.ts'
+import { queueForSearch } from './search-queue.ts'
 
 /** An utterance to index; times are in seconds. */
 export type IndexedUtterance = {
@@ -37,7 +38,8 @@ export type UnindexedJob = { id: string; account: string; kind: JobKind }
 
 /**
  * Indexes the utterances of a job in place of those that were indexed before, and takes it out of
- * the queue, unless it was corrected since `version`. Nothing is indexed of a job that was deleted
+ * the queue. If it was corrected since `version`, it stays in the queue, or returns to it because
+ * another process has indexed the correction already. Nothing is indexed of a job that was deleted
  * meanwhile. Two processes that index the same job at the same time do no harm.
  */
 export async function indexUtterances(
@@ -74,8 +76,11 @@ export async function indexUtterances(
         .onConflict((conflict) => conflict.doNothing())
         .execute()
     }
-    if ((await findEditedSize(tx, id)).version !== version) return
-    await tx.sql.deleteFrom('search_queue').where('job_id', '=', id).execute()
+    // A correction that is being stored has a lock on its job, and has perhaps queued it already.
+    await tx.dialect.lockRows?.(tx, 'jobs', sql`id = ${id}`)
+    const isCurrent = (await findEditedSize(tx, id)).version === version
+    if (isCurrent) await tx.sql.deleteFrom('search_queue').where('job_id', '=', id).execute()
+    else await queueForSearch(tx, id)
   })
 }
 

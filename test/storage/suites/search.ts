@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import type { Db } from '../../../src/storage/database/db.ts'
 import { inTransaction } from '../../../src/storage/database/db.ts'
 import { deleteEndedJob } from '../../../src/storage/jobs/deletion/delete-job.ts'
+import { insertTranscriptVersion } from '../../../src/storage/jobs/transcript-edits.ts'
 import {
   type SearchFilter,
   searchUtterances,
@@ -90,6 +91,22 @@ test('old words of a job are searchable until the new ones are indexed', async (
   const indexed = () => db.reader.selectFrom('utterances').select('text').execute()
   while (isIndexing) assert.deepEqual(await indexed(), [{ text: 'red house' }])
   await indexing
+})
+
+test('a job that was indexed from an old version is indexed again', async ({ db }) => {
+  const id = await addIndexed(db, [utteranceOf('red house')])
+  const corrected = { operations: 1, changes: '[]', createdAt: 1, keyName: null, restored: null }
+  await insertTranscriptVersion(db, { jobId: id, account }, { version: 1, ...corrected })
+  // Another process indexes the corrected words first, and takes the job out of the queue.
+  await indexUtterances(db, { id, account, version: 1 }, [utteranceOf('blue house')])
+  assert.deepEqual(await findUnindexed(db, { limit: 10 }), [])
+  await indexUtterances(db, { id, account, version: 0 }, [utteranceOf('red house')])
+  assert.deepEqual(await textsOf(db, find('red')), ['red house'])
+  const waiting = await findUnindexed(db, { limit: 10 })
+  assert.deepEqual(
+    waiting.map((job) => job.id),
+    [id],
+  )
 })
 
 test('search supports terms, phrases, prefixes and exclusions', async ({ db }) => {
