@@ -148,7 +148,7 @@ export type AttemptResult = {
 /**
  * Records how an attempt ended, and makes the next delivery of its sequence due, in one
  * transaction. An attempt whose delivery was deleted meanwhile, or went to another sender, is not
- * recorded.
+ * recorded; nor is one that is recorded already, because the response to its commit was lost.
  */
 export function recordOutcome(db: Db, result: AttemptResult): Promise<void> {
   return inTransaction(db, (tx) => writeOutcome(tx, result))
@@ -169,6 +169,8 @@ async function writeOutcome(tx: Db, result: AttemptResult): Promise<void> {
     .set({ lease_owner: null, lease_until: null })
     .where('id', '=', delivery.id)
     .where('lease_epoch', '=', delivery.leaseEpoch)
+    .where(sql<SqlBool>`not exists (select 1 from delivery_attempts
+      where delivery_id = ${delivery.id} and at = ${attempt.at})`)
     .returning('attempts')
   const isStillDue = outcome === 'delivered' ? sql<SqlBool>`true` : sql<SqlBool>`state = 'due'`
   const changedRow = await counted.set(change).where(isStillDue).executeTakeFirst()

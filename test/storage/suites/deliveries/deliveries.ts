@@ -92,17 +92,28 @@ test('a delivery to be retried keeps its sequence waiting', async ({ db }) => {
   assert.equal(again?.reason, 'it answered 500')
 })
 
+test('an attempt whose commit got no response is counted once', async ({ db }) => {
+  const { first } = await addLane(db)
+  const retry = { outcome: 'retry' as const, nextAt: 20_000, reason: 'it answered 500' }
+  const result = { delivery: first, attempt: attemptAt(11_000, 500), ...retry }
+  for (let i = 0; i < 2; i++) await recordOutcome(db, result)
+  const [again] = await takeAll(db, 20_000)
+  assert.deepEqual([again?.attemptsSinceQueued, again?.attempts], [1, 1])
+  for (let i = 0; i < 2; i++) await recordOutcome(db, delivered(first, 21_000))
+  assert.equal((await findAttempts(db, [first.id])).get(first.id)?.length, 2)
+})
+
 test('a failed delivery is followed by the next unless its sequence ends', async ({ db }) => {
   const { first, jobId } = await addLane(db)
   const failed = { outcome: 'failed' as const, reason: 'it answered 410' }
-  const attempt = attemptAt(11_000, 410)
-  await recordOutcome(db, { delivery: first, attempt, ...failed })
+  await recordOutcome(db, { delivery: first, attempt: attemptAt(11_000, 410), ...failed })
   const [second] = await takeAll(db, 12_000)
   assert.equal(second?.event, 'transcription.success')
 
   await db.sql.updateTable('deliveries').set({ state: 'waiting' }).execute()
   await db.sql.updateTable('deliveries').set({ state: 'due' }).where('id', '=', first.id).execute()
-  await recordOutcome(db, { delivery: first, attempt, ...failed, endsSequence: true })
+  const last = { delivery: first, attempt: attemptAt(13_000, 410), ...failed }
+  await recordOutcome(db, { ...last, endsSequence: true })
   assert.deepEqual(await takeAll(db, 1e9), [])
   const rows = await db.sql.selectFrom('deliveries').selectAll().execute()
   const ends = rows.map(({ job_id, state, reason }) => [job_id, state, reason])
