@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { mkdir, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { endNewJob } from '../../test/support/delivery/test-deliveries.ts'
 import { addJob } from '../../test/support/jobs/test-jobs.ts'
@@ -59,6 +62,20 @@ test('the expired objects of a store that is away wait for it', async (t) => {
   const options = { log: createLog('silent'), uploadTtl: 0, retentionDays: 1, signal: stop.signal }
   await runMaintenance({ ...options, db, zeroRetentionWait: 0.01 })
   assert.ok(waiting.includes(id!))
+})
+
+test('the work of a job that ended on another server is removed', async (t) => {
+  const { db, folder } = await openTestStorage(t)
+  const [ended, active, running] = [await endNewJob(db), (await addJob(db))!, randomUUID()]
+  const workFolder = join(folder, 'work')
+  for (const id of [ended, active, running]) await mkdir(join(workFolder, id), { recursive: true })
+  const stop = new AbortController()
+  const work = { workFolder, findRunning: () => [running] }
+  const options = { log: createLog('silent'), uploadTtl: 0, retentionDays: 0, ...work }
+  const maintained = runMaintenance({ ...options, db, mayDelete: () => false, signal: stop.signal })
+  stop.abort()
+  await maintained
+  assert.deepEqual((await readdir(workFolder)).sort(), [active, running].sort())
 })
 
 test('no data expires while the clock is not trusted', async (t) => {

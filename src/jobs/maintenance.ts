@@ -10,9 +10,11 @@ import {
 } from '../storage/jobs/deletion/zero-retention.ts'
 import { deleteEvents } from '../storage/jobs/events.ts'
 import { deleteExpiredKeys } from '../storage/jobs/job-writer.ts'
+import { findActivePreRecordedJobs } from '../storage/jobs/queue/queue-maintenance.ts'
 import { deleteExpiredTokens } from '../storage/live/session-tokens.ts'
 import type { Orphans } from '../storage/objects/orphans/orphans.ts'
 import { deleteUnusedRecordings } from '../storage/recordings/recordings.ts'
+import { removeStaleCheckpoints } from './pipeline/checkpoints/checkpoints.ts'
 
 /** How often maintenance looks for expired data. */
 const INTERVAL_MS = 60_000
@@ -29,6 +31,10 @@ const MAX_PER_PASS = 2000
 export type MaintenanceOptions = {
   db: Db
   log: Log
+  /** The folder of the checkpoints of jobs; without it, none are removed. */
+  workFolder?: string | undefined
+  /** Returns the jobs whose checkpoints this process is using. */
+  findRunning?: () => readonly string[]
   /** Objects that no row refers to; without it, none are deleted. */
   orphans?: Orphans | undefined
   /** Days an orphan is kept. */
@@ -50,7 +56,8 @@ export type MaintenanceOptions = {
 
 /**
  * Deletes expired data until aborted: ended jobs, uploads that no job used, idempotency keys that
- * have expired, tokens of ended sessions, events older than a day, old entries of the audit log.
+ * have expired, tokens of ended sessions, events older than a day, old entries of the audit log;
+ * and the checkpoints of jobs that ended elsewhere.
  * Rows are deleted first, each with everything that refers to it. If a crash prevents the deletion
  * of objects, the next start deletes them.
  */
@@ -63,8 +70,21 @@ export async function runMaintenance(options: MaintenanceOptions): Promise<void>
     await deleteExpired(options, state).catch((error) => {
       log.error({ err: error }, 'cannot delete expired data')
     })
+    await removeWork(options).catch((error) => {
+      log.error({ err: error }, 'cannot remove checkpoints')
+    })
     await delay(intervalMs, undefined, { signal }).catch(() => {})
   }
+}
+
+/**
+ * Removes the checkpoints of jobs that this process began and another one ended: one that had taken
+ * over the lease, or was asked to cancel the job.
+ */
+async function removeWork({ db, workFolder, findRunning }: MaintenanceOptions): Promise<void> {
+  if (workFolder === undefined) return
+  const running = findRunning?.() ?? []
+  await removeStaleCheckpoints(workFolder, () => findActivePreRecordedJobs(db), { running })
 }
 
 /**

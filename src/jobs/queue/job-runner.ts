@@ -73,7 +73,8 @@ export class JobRunner {
     const { orphans, deletionClock } = storage
     const mayDelete = () => deletionClock?.mayDelete() ?? true
     const days = { retentionDays, orphanDays, auditDays, zeroRetentionWait }
-    const maintenanceOptions = { uploadTtl, ...days, onDeleted, orphans, mayDelete }
+    const work = { workFolder, findRunning: () => this.#queue.runningJobs() }
+    const maintenanceOptions = { uploadTtl, ...days, ...work, onDeleted, orphans, mayDelete }
     const { signal } = this.#closed
     const { resultBuilder } = deps
     this.#maintenance = Promise.all([

@@ -87,6 +87,11 @@ export class QueueLoop {
     return this.#slots.secondsUntilNext(account)
   }
 
+  /** Returns the ids of the jobs that this process is running. */
+  runningJobs(): string[] {
+    return this.#slots.ids()
+  }
+
   /** Ends the attempt at a job that was canceled; returns whether there was one. */
   cancel(jobId: string): boolean {
     const isRunning = this.#slots.ids().includes(jobId)

@@ -90,16 +90,18 @@ export async function removeCheckpoints(workFolder: string, jobId: string): Prom
 }
 
 /**
- * Removes the checkpoint folders of all jobs except the active ones. The active jobs are looked up
- * after the folders are listed, so that the folder of a job that another process starts meanwhile
- * is not among them.
+ * Removes the checkpoint folders of all jobs except the active ones, and the jobs in `running`. The
+ * active jobs are looked up after the folders are listed, so that the folder of a job that another
+ * process starts meanwhile is not among them.
  */
 export async function removeStaleCheckpoints(
   workFolder: string,
   findActive: () => Promise<readonly string[]>,
+  { running = [] }: { running?: readonly string[] } = {},
 ): Promise<void> {
   await mkdir(workFolder, { recursive: true })
-  const names = await readdir(workFolder)
+  const names = (await readdir(workFolder)).filter((name) => !running.includes(name))
+  if (names.length === 0) return
   const keep = new Set(await findActive())
   for (const name of names) {
     if (!keep.has(name)) await removeCheckpoints(workFolder, name)
