@@ -1,7 +1,10 @@
 import { wallNow } from '../../clock.ts'
 import type { Config } from '../../config/config.ts'
 import type { DiskReservation } from '../../storage/data-folder/disk-space.ts'
+import type { Db } from '../../storage/database/db.ts'
 import type { ClaimedJob } from '../../storage/jobs/queue/claim-job.ts'
+import { findKnownObjects } from '../../storage/objects/orphans/known-objects.ts'
+import { findAwaitedObjects } from '../../storage/objects/orphans/orphan-objects.ts'
 import { saveFetchedRecording } from '../../storage/recordings/fetched-recording.ts'
 import { findRecording } from '../../storage/recordings/recordings.ts'
 import { roundTo } from '../../transcript/rounding.ts'
@@ -32,10 +35,20 @@ export async function ensureRecording(
   } catch (error) {
     // A newer attempt that took over the job stores the recording under the same id. If the outcome
     // of the statement is unknown, the row of the file may exist.
-    const mayBeNeeded = error instanceof LeaseLostError || deps.db.dialect.isOutcomeUnknown(error)
+    const mayBeNeeded =
+      error instanceof LeaseLostError
+        ? await isNeeded(deps.db, id)
+        : deps.db.dialect.isOutcomeUnknown(error)
     if (!mayBeNeeded) await deps.db.objects.delete(id, { epoch })
     throw error
   }
+}
+
+/** Returns whether a recording is stored for a job, or a job that has not ended is to store it. */
+async function isNeeded(db: Db, id: string): Promise<boolean> {
+  // In this order: a job that ends in between has stored its recording by then.
+  const awaited = await findAwaitedObjects(db, [id])
+  return awaited.has(id) || (await findKnownObjects(db, [id])).has(id)
 }
 
 /** A remote source, and the account and object id that it is fetched for. */
