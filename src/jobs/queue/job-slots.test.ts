@@ -3,6 +3,7 @@ import test from 'node:test'
 import type { JobFile } from '../../storage/jobs/jobs.ts'
 import type { ClaimedJob } from '../../storage/jobs/queue/claim-job.ts'
 import { type JobSlot, JobSlots } from './job-slots.ts'
+import { LeaseLostError } from './lease-heartbeat.ts'
 
 const longFile = fileOf(null)
 
@@ -50,6 +51,24 @@ test('attempts with local audio occupy slots, fetching ones do not', async () =>
   assert.deepEqual(running.findStartable(), { only: 'remote' })
   assert.equal(running.hasSlotFor({ account: 'x', hasRecording: true }), false)
   assert.equal(running.hasSlotFor({ account: 'x', hasRecording: false }), true)
+})
+
+test('a job that is claimed again here starts when its earlier attempt has ended', async () => {
+  const { running, begin, held, log } = open()
+  const first = begin('a')
+  const { signal } = held.get('a')!
+  const second = begin('a')
+  assert.ok(signal.reason instanceof LeaseLostError)
+  assert.equal(held.get('a')?.signal, signal)
+  first.fetched()
+  first.end()
+  await tick()
+  assert.notEqual(held.get('a')?.signal, signal)
+  assert.deepEqual(running.ids(), ['a'], 'the second attempt is running')
+  second.fetched()
+  second.end()
+  await running.ended()
+  assert.deepEqual([running.ids(), log], [[], ['a', 'a']])
 })
 
 test('eight short recordings share a slot', () => {

@@ -1,5 +1,6 @@
 import { secondsSince } from '../../clock.ts'
 import type { ClaimedJob, ClaimOptions } from '../../storage/jobs/queue/claim-job.ts'
+import { LeaseLostError } from './lease-heartbeat.ts'
 
 /**
  * Maximum concurrent fetches. A fetch is a socket that may wait for minutes: it takes no slot and
@@ -102,7 +103,11 @@ export class JobSlots {
     return ofAccount.length < this.#limits.maxPerAccount
   }
 
-  /** Starts an attempt, which `run` makes. `signal` aborts when the attempt should end early. */
+  /**
+   * Starts an attempt, which `run` makes. `signal` aborts when the attempt should end early. If an
+   * earlier attempt at the job is running, it has lost its lease without noticing yet: it ends
+   * first, because both use the same checkpoints.
+   */
   start(job: ClaimedJob, run: (slot: JobSlot, signal: AbortSignal) => Promise<void>): void {
     const attempt: SlotAttempt = {
       account: job.account,
@@ -114,14 +119,17 @@ export class JobSlots {
       abort: new AbortController(),
       ended: Promise.resolve(),
     }
+    const earlier = this.#attempts.get(job.id)
+    earlier?.abort.abort(new LeaseLostError())
     this.#attempts.set(job.id, attempt)
     const slot: JobSlot = {
       enter: (signal) => this.#enter(attempt, signal),
       decoded: (seconds) => this.#decoded(attempt, seconds),
       leave: () => this.#leave(attempt),
     }
-    attempt.ended = run(slot, attempt.abort.signal).finally(() => {
-      this.#attempts.delete(job.id)
+    const begin = () => run(slot, attempt.abort.signal)
+    attempt.ended = (earlier ? earlier.ended.then(begin) : begin()).finally(() => {
+      if (this.#attempts.get(job.id) === attempt) this.#attempts.delete(job.id)
       const current = attempt.phase === 'working' ? secondsSince(attempt.workingAt) : 0
       const seconds = attempt.workedSeconds + current
       if (seconds > 0) this.#meanSeconds += (seconds - this.#meanSeconds) * NEWEST_SHARE
