@@ -68,7 +68,7 @@ test('style digits keeps fixed expressions in words, and writes some in their ow
     'Open twenty-four seven. Call nine one one now. Since nine eleven, and post nine eleven rules.':
       'Open 24/7. Call 911 now. Since 9/11, and post 9/11 rules.',
     "At nine eleven p.m. It's nine eleven. Ten nine eleven. Twenty four seven inch screens.":
-      "At 9:11 p.m. It's 9 11. 10 9 11. 24 7 inch screens.",
+      "At 9:11 p.m. It's nine eleven. 10 9 11. 24 7 inch screens.",
     'A call to nine one one. Two of us.': 'A call to 911. 2 of us.',
     'One nine one one two. Nine, one one. Nine one one zero.': '1 9 1 1 2. 9, 1 1. 9 1 1 0.',
     'Three D prints over five G, or two-D. Three d, nine G, two. D.':
@@ -100,7 +100,7 @@ test('style digits joins numbers that are spoken with dots, and room numbers of 
     'one dot one eight hundred, three dot twenty-fold, two dot first':
       'one dot 1 800, 3 dot twenty-fold, 2 dot first',
     'extension two twenty, room five fifteen, page one ten': 'extension 220, room 515, page 110',
-    'extension two twenty minutes, three twenty': 'extension 2 20 minutes, 3 20',
+    'extension two twenty minutes, three twenty': 'extension 2 20 minutes, three twenty',
     'Agent double oh seven. Five double oh seven, double oh seven five, five double oh, seven':
       'Agent 007. 5 00 7, 00 7 5, 5 00, 7',
   }
@@ -112,7 +112,7 @@ test('style digits reads times of the clock after prepositions', () => {
   const cases = {
     'At eight thirty, until eleven fifteen.': 'At 8:30, until 11:15.',
     'from eleven thirty to twelve oh five': 'from 11:30 to 12:05',
-    'at two fifteen dollars, at one thousand thirty': 'at 2 15 dollars, at 1030',
+    'at two fifteen dollars, at one thousand thirty': 'at two fifteen dollars, at 1030',
     'Page eleven twelve, in eleven thirty.': 'Page 11 12, in 1130.',
   }
   for (const [text, expected] of Object.entries(cases))
@@ -130,22 +130,24 @@ test('style digits reads times of the clock in intervals, before parts of the da
     'It was six forty-one in the morning. Call me seven thirty tomorrow.':
       'It was 6:41 in the morning. Call me 7:30 tomorrow.',
     'from two thirty to four people, from two to five thirty student classes':
-      'from 2 30 to 4 people, from 2 to 5 30 student classes',
-    'from two twenty to three, from two thirty to four hundred': 'from 2 20 to 3, from 2 30 to 400',
+      'from two thirty to 4 people, from 2 to five thirty student classes',
+    'from two twenty to three, from two thirty to four hundred':
+      'from two twenty to 3, from two thirty to 400',
     'the nine thirty and five, between nine thirty to five, from nine, thirty to five':
-      'the 9 30 and 5, between 9 30 to 5, from 9, 30 to 5',
+      'the nine thirty and 5, between nine thirty to 5, from 9, 30 to 5',
     'from eight forty five to nine thirty Eastern, from fourteen to five thirty':
-      'from 8:45 to 9:30 Eastern, from 14 to 5 30',
+      'from 8:45 to 9:30 Eastern, from 14 to five thirty',
     'from nine thirty, to five, from eight, fifteen to five thirty, from one forty, five to two thirty':
-      'from 9 30, to 5, from 8, 15 to 5 30, from 1 40, 5 to 2 30',
+      'from nine thirty, to 5, from 8, 15 to five thirty, from one forty, 5 to two thirty',
     'In nineteen thirty in the morning ten fifteen-year-olds came tomorrow.':
       'In 1930 in the morning 10 fifteen-year-olds came tomorrow.',
-    'five thirty. Tomorrow, five thirty, in the morning': '5 30. Tomorrow, 5 30, in the morning',
+    'five thirty. Tomorrow, five thirty, in the morning':
+      'five thirty. Tomorrow, five thirty, in the morning',
     'Room three fifteen tonight, flight two ten in the morning, highway one oh one tomorrow.':
       'Room 315 tonight, flight 210 in the morning, highway 101 tomorrow.',
-    'Heart rate one ten in the morning': 'Heart rate 1 10 in the morning',
+    'Heart rate one ten in the morning': 'Heart rate one ten in the morning',
     'Her sugar was one fifteen in the morning, and he takes two fifty in the evening.':
-      'Her sugar was 1 15 in the morning, and he takes 2 50 in the evening.',
+      'Her sugar was one fifteen in the morning, and he takes two fifty in the evening.',
     'I weigh one forty-five tonight. He takes the bus at six forty-one in the morning.':
       'I weigh 145 tonight. He takes the bus at 6:41 in the morning.',
   }
@@ -191,10 +193,12 @@ test('style digits writes prices that end like those of shops as decimals', () =
       '1250 an hour, 1452 a week, 2019 a year',
     'two thousand ninety-nine a month, nineteen hundred thirty-nine a month':
       '2099 a month, 1939 a month',
-    'twenty thirty-ninth a month, four ninety-nine a month': '20 39th a month, 499 a month',
+    'twenty thirty-ninth a month, four ninety-nine a month':
+      '20 39th a month, four ninety-nine a month',
     'the twenty-fourth thirty-nine a month, ten one hundred ninety-nine a month':
       'the 24th 39 a month, 10 199 a month',
-    'thirty forty-nine per cent, thirty forty-nine and': '30 49 per cent, 30 49 and',
+    'thirty forty-nine per cent, thirty forty-nine and':
+      'thirty forty-nine per cent, thirty forty-nine and',
     'In June nineteen sixty-nine a month and a half before the landing':
       'In June 1969 a month and a half before the landing',
     'On December third nineteen eighty-nine a week and a day later':
@@ -222,7 +226,7 @@ test('style digits reads decimals of two digits, without a whole number and of d
     'Contact tower one one eight point seven, or one two oh point nine five.':
       'Contact tower 118.7, or 120.95.',
     'Take one two point five milligram tablet, five, one one eight point seven.':
-      'Take 1 2.5 milligram tablet, 5, 118.7.',
+      'Take one 2.5 milligram tablet, 5, 118.7.',
     'five one eight six seven, one two three point': '5 1 8 6 7, 1 2 3 point',
     'Give point two five milligrams. Point five percent, up point five percent.':
       'Give 0.25 milligrams. 0.5 percent, up 0.5 percent.',
@@ -244,18 +248,20 @@ test('style digits joins the digits of weights and of the heat of an oven', () =
     'Preheat the oven to three fifty, then bake it at four twenty-five.':
       'Preheat the oven to 350, then bake it at 425.',
     'Bake it at four twenty for a friend of ours who goes to three fifty.':
-      'Bake it at 4 20 for a friend of ours who goes to 3 50.',
-    'An oven of three fifty.': 'An oven of 3 50.',
-    'Turn it up to three seventy-five, at three fifty-five.': 'Turn it up to 375, at 3 55.',
+      'Bake it at four twenty for a friend of ours who goes to three fifty.',
+    'An oven of three fifty.': 'An oven of three fifty.',
+    'Turn it up to three seventy-five, at three fifty-five.':
+      'Turn it up to 375, at three fifty-five.',
     'He weighs one sixty-five pounds, she one twenty pounds.':
       'He weighs 165 pounds, she 120 pounds.',
-    'A three sixty degree view, two twenty-five pound bags.': 'A 360 degree view, 2 25 pound bags.',
+    'A three sixty degree view, two twenty-five pound bags.':
+      'A 360 degree view, two 25 pound bags.',
     'It has one ninety degree angle and two forty-five degree angles.':
-      'It has 1 90 degree angle and 2 45 degree angles.',
+      'It has one 90 degree angle and two 45 degree angles.',
     'She baked cookies and left at four twenty-five. We serve the roast at one fifty.':
-      'She baked cookies and left at 4 25. We serve the roast at 1 50.',
+      'She baked cookies and left at four twenty-five. We serve the roast at one fifty.',
     'Preheat the oven. He came at four twenty-five. The oven broke at six fifty.':
-      'Preheat the oven. He came at 4 25. The oven broke at 6 50.',
+      'Preheat the oven. He came at four twenty-five. The oven broke at six fifty.',
   }
   for (const [text, expected] of Object.entries(cases))
     assert.equal(written(text, 'digits'), expected)
@@ -270,13 +276,13 @@ test('style digits writes decades, and three digits that are spoken as one and t
     'One twenty-three Main Street, flight two eighty six, the seven forty-seven.':
       '123 Main Street, flight 286, the 747.',
     'That one twenty-two years ago, that one twenty-two.': 'That one 22 years ago, that one 22.',
-    'He scored two twenty-one yard touchdowns.': 'He scored 2 21 yard touchdowns.',
-    'two thirty-five dollars, two twenty-one million': '2 35 dollars, 2 21,000,000',
+    'He scored two twenty-one yard touchdowns.': 'He scored two 21 yard touchdowns.',
+    'two thirty-five dollars, two twenty-one million': 'two thirty-five dollars, 2 21,000,000',
     'five five twenty-one, five twenty-one twelve': '5 5 21, 5 21 12',
     'Rooms two twenty-one and two twenty-two, flight one sixty-one to Oslo.':
       'Rooms 221 and 222, flight 161 to Oslo.',
     'two fifty, at four fifty-two, at four fifty-two Oak Street':
-      '2 50, at 4 52, at 452 Oak Street',
+      'two fifty, at four fifty-two, at 452 Oak Street',
   }
   for (const [text, expected] of Object.entries(cases))
     assert.equal(written(text, 'digits'), expected)
@@ -311,10 +317,10 @@ test('style digits joins the three digits of pressures, degrees, decimals and ro
 test('style digits keeps the words after a number that a hyphen joins to it', () => {
   const cases = {
     'Two twenty-five-year-old sons and three twenty-one-year-olds.':
-      '2 twenty-five-year-old sons and 3 twenty-one-year-olds.',
+      'Two twenty-five-year-old sons and three twenty-one-year-olds.',
     'We met at eight thirty-ish.': 'We met at 8 thirty-ish.',
     'At eight thirty-minute breaks of the nineteen nineties-era.':
-      'At 8 thirty-minute breaks of the nineteen nineties-era.',
+      'At eight thirty-minute breaks of the nineteen nineties-era.',
     'At eight thirty-minute': 'At 8 thirty-minute',
   }
   for (const [text, expected] of Object.entries(cases))

@@ -61,6 +61,17 @@ function readYear(words: readonly string[], previous?: number): SpokenNumber | u
   return { value: 100 * first.value + second.value, words: count, isOrdinal: false }
 }
 
+/** Two numbers below a hundred, one after the other: two fifty. `words` counts those of both. */
+export type NumberPair = { first: number; second: number; words: number }
+
+/** Reads the two numbers below a hundred with which a list of lower-case words begins. */
+export function parseNumberPair(words: readonly string[]): NumberPair | undefined {
+  const first = readBelowHundred(words)
+  const second = first && readBelowHundred(words.slice(first.words))
+  if (!second || first.isOrdinal || second.isOrdinal) return undefined
+  return { first: first.value, second: second.value, words: first.words + second.words }
+}
+
 function readCardinal(words: readonly string[]): SpokenNumber | undefined {
   let [total, group, at] = [0, 0, 0]
   let lowest = Number.POSITIVE_INFINITY

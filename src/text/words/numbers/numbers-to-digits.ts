@@ -7,7 +7,8 @@ import { readDottedNumber } from './dotted-numbers.ts'
 import { keptWordsAt, writtenExpressionAt } from './fixed-expressions.ts'
 import { AFTER_NUMBER, COUNTED, LABEL, SCALE, TIME_OF_DAY } from './number-context.ts'
 import { parseSpokenNumber, type SpokenNumber, writeDigits } from './number-words.ts'
-import { priceOf } from './prices.ts'
+import { mayBePrice, priceOf } from './pairs/prices.ts'
+import { unclearNumberAt } from './pairs/unclear-pairs.ts'
 
 /** After a number, these make it a fraction, an ordinal or a decade, which stays in words. */
 const AFTER_WORD_NUMBER =
@@ -71,8 +72,10 @@ export function numbersToDigits(words: readonly Word[]): Word[] {
       decimalAt(words, at) ??
       dictatedDigitsAt(words, at) ??
       spokenNumberAt(words, at)
-    if (!spokenNumber) {
-      written.push(words[at++]!)
+    const unchanged = spokenNumber ? unclearWordsAt(words, at, spokenNumber.text) : 1
+    if (!spokenNumber || unchanged > 0) {
+      written.push(...words.slice(at, at + unchanged))
+      at += unchanged
       continue
     }
     const replaced = words.slice(at, at + spokenNumber.count)
@@ -82,6 +85,13 @@ export function numbersToDigits(words: readonly Word[]): Word[] {
     at += spokenNumber.count
   }
   return written
+}
+
+/** Returns how many words stay in words because what they would become as digits is unclear. */
+function unclearWordsAt(words: readonly Word[], at: number, digits: string): number {
+  const { parts } = unbrokenWords(words, at)
+  const preceding = isAfterMark(words, at) ? [] : lowerCoresBefore(words, at)
+  return unclearNumberAt(words, at, { parts, preceding, digits })
 }
 
 /** Returns a decimal without a whole number, or one whose digits are dictated one by one. */
@@ -171,6 +181,7 @@ function threeDigitLabel(
   const isHeat = isOvenHeat(words, { at, heat: value * 100 + Number(tens.text) })
   const isLabeled = isHeat || BEFORE_THREE_DIGITS.test(before) || isStreetAt(words, at + end)
   if (tens.isVague && !isMeasured && !isLabeled) return undefined
+  if (!isMeasured && mayBePrice(parts.slice(last), lowerCoresBefore(words, at))) return undefined
   const isNoTime = isHeat || Number(tens.text) >= 60
   const isBeforeName = !isMeasured && after !== '' && /^\p{Lu}/u.test(words[at + end]!.text)
   const isAlone =
