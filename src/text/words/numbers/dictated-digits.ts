@@ -4,6 +4,8 @@ import { parseSpokenNumber } from './number-words.ts'
 
 const REPEATS: Record<string, number> = { double: 2, triple: 3, treble: 3 }
 
+const AFTER_CODE = /\b(?:(?:code|pin|number) is|(?:ends?|ending) (?:in|with))$/
+
 /**
  * Returns the digits that words mean only where a speaker dictates digits ("oh" for 0, "double
  * seven" for 77), and how many words they replace. Elsewhere these are ordinary words: oh well, a
@@ -20,7 +22,10 @@ export function dictatedDigitsAt(
     const digit = digitOf(words[at + 1])
     const isAfterNumber = /^hundred$/i.test(wordPartsOf(words[at - 1]?.text ?? '').core)
     const isInRun =
-      isAfterNumber || digitOf(words[at - 1]) !== undefined || isDigitAt(words, at + 2)
+      isAfterNumber ||
+      isAfterCode(words, at) ||
+      digitOf(words[at - 1]) !== undefined ||
+      isDigitAt(words, at + 2)
     if (digit === undefined || !isInRun) return undefined
     if (isZerosAndDigit(words, at)) {
       return { text: digit.repeat(times) + digitOf(words[at + 2]), count: 3 }
@@ -29,6 +34,12 @@ export function dictatedDigitsAt(
   }
   if (core.toLowerCase() !== 'oh') return undefined
   return isZero(words, at) ? { text: '0', count: 1 } : undefined
+}
+
+/** Returns whether the words before say that a code follows: the code is, it ends in. */
+function isAfterCode(words: readonly Word[], at: number): boolean {
+  const before = [3, 2, 1].map((i) => wordPartsOf(words[at - i]?.text ?? '').core.toLowerCase())
+  return AFTER_CODE.test(before.join(' '))
 }
 
 /** Returns whether a number such as "double oh seven" begins at an index, outside longer ones. */

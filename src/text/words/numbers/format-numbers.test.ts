@@ -86,6 +86,7 @@ test('style digits reads dictated zeros and repeated digits in a row only', () =
     'Oh, five left. Oh no, oh five people. A double six.':
       'Oh, 5 left. Oh no, oh 5 people. A double 6.',
     'version two point oh point one': 'version 2.0.1',
+    'The code is double seven, it ends in triple five.': 'The code is 77, it ends in 555.',
   }
   for (const [text, expected] of Object.entries(cases))
     assert.equal(written(text, 'digits'), expected)
@@ -145,9 +146,9 @@ test('style digits reads times of the clock in intervals, before parts of the da
       'five thirty. Tomorrow, five thirty, in the morning',
     'Room three fifteen tonight, flight two ten in the morning, highway one oh one tomorrow.':
       'Room 315 tonight, flight 210 in the morning, highway 101 tomorrow.',
-    'Heart rate one ten in the morning': 'Heart rate one ten in the morning',
+    'Heart rate one ten in the morning': 'Heart rate 110 in the morning',
     'Her sugar was one fifteen in the morning, and he takes two fifty in the evening.':
-      'Her sugar was one fifteen in the morning, and he takes two fifty in the evening.',
+      'Her sugar was 115 in the morning, and he takes two fifty in the evening.',
     'I weigh one forty-five tonight. He takes the bus at six forty-one in the morning.':
       'I weigh 145 tonight. He takes the bus at 6:41 in the morning.',
   }
@@ -236,6 +237,8 @@ test('style digits reads decimals of two digits, without a whole number and of d
       'A 20 point 12 rebound night, a 10 point 20 day plan, by 2.20 seconds',
     'Version three point twelve of it, zero one zero point five': 'Version 3.12 of it, 0 1 0.5',
     'two point fifty milligrams': '2.50 milligrams',
+    'One point twenty-five percent. At one point twenty percent left.':
+      '1.25 percent. At one point 20 percent left.',
     'At one point we met. At one point twenty people left. One point five, one point.':
       'At one point we met. At one point 20 people left. 1.5, one point.',
   }

@@ -7,6 +7,7 @@ import { readDottedNumber } from './dotted-numbers.ts'
 import { keptWordsAt, writtenExpressionAt } from './fixed-expressions.ts'
 import { AFTER_NUMBER, COUNTED, LABEL, SCALE, TIME_OF_DAY } from './number-context.ts'
 import { parseSpokenNumber, type SpokenNumber, writeDigits } from './number-words.ts'
+import { isBodyValue } from './pairs/body-values.ts'
 import { mayBePrice, priceOf } from './pairs/prices.ts'
 import { unclearNumberAt } from './pairs/unclear-pairs.ts'
 
@@ -175,7 +176,10 @@ function threeDigitLabel(
   const decimals = decimalsOf(parts.slice(last)).join('')
   // One ninety degree angle and two of them are no numbers of three digits.
   const isCounted = after === 'degree' && !/^an?$/.test(before)
-  const isMeasured = decimals !== '' || (!isCounted && isMeasure(parts.slice(last)))
+  const isMeasured =
+    decimals !== '' ||
+    (!isCounted && isMeasure(parts.slice(last))) ||
+    (value <= 2 && isBodyValue(lowerCoresBefore(words, at), after))
   const end = countWords(wordIndexes, last + decimals.length)
   if (end === undefined || precedingNumber(words, at) !== undefined) return undefined
   const isHeat = isOvenHeat(words, { at, heat: value * 100 + Number(tens.text) })
@@ -368,8 +372,10 @@ function isYearLike({ value }: SpokenNumber): boolean {
 function isPronoun(words: readonly Word[], at: number): boolean {
   const [before, next] = [lowerCoreAt(words, at - 1), lowerCoreAt(words, at + 1)]
   if (LABEL.test(before)) return false
+  const isDigitNext = digitOf(lowerCoreAt(words, at + 2)) !== undefined
+  const isDecimalNext = decimalsOf(unbrokenWords(words, at).parts.slice(1)).length > 0
   // "At one point twenty people came": only digits make it a decimal.
-  if (next === 'point') return digitOf(lowerCoreAt(words, at + 2)) === undefined
+  if (next === 'point') return before === 'at' ? !isDigitNext : !isDecimalNext
   if (AFTER_NUMBER.test(next)) return false
   const isNumber = (core: string) =>
     /^\d/.test(core) || parseSpokenNumber([core])?.isOrdinal === false
