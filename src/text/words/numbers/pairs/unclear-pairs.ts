@@ -1,6 +1,7 @@
 import type { Word } from '../../../../transcript/transcript.ts'
 import { isFunctionWordInText } from '../../letter-case.ts'
 import { wordPartsOf } from '../../word-parts.ts'
+import { isStreetAt } from '../clock-context.ts'
 import { AFTER_NUMBER, COUNTED, LABEL, SCALE } from '../number-context.ts'
 import { parseNumberPair, parseSpokenNumber } from '../number-words.ts'
 import { isPriceCue } from './prices.ts'
@@ -36,8 +37,11 @@ export function unclearNumberAt(
   if (LABEL.test(before) || preceding.some((word) => CODE.test(word))) return 0
   const pair = { ...read, parts, before }
   if (digits === String(100 * read.first + read.second)) {
-    const isUnclear = isVagueRange(pair) || isPriceCue(preceding)
-    return isUnclear ? countWords(words, at, read.words) : 0
+    const count = countWords(words, at, read.words)
+    const mayBeTime = isQuarterHour(pair) && before === 'at' && preceding.length === 1
+    const isUnclear =
+      isVagueRange(pair) || isPriceCue(preceding) || (mayBeTime && isStreetAt(words, at + count))
+    return isUnclear ? count : 0
   }
   // Other numbers of both words, such as 2:50 and 2.50, are clear.
   if (digits !== String(read.first)) return 0
@@ -53,6 +57,11 @@ function isBeforeSize([first = '', ...parts]: readonly string[], before: string)
   if (!SIZE.test(unit) || LABEL.test(before) || (first !== 'one' && /^an?$/.test(before)))
     return false
   return thing !== '' && !isFunctionWordInText(thing)
+}
+
+/** Returns whether the numbers may be a time: at nine fifteen Diane Lane arrived. */
+function isQuarterHour({ first, second }: Pair): boolean {
+  return first <= 12 && second < 60 && second % 15 === 0
 }
 
 /** Returns whether the numbers are two guesses: fifteen twenty minutes, thirty forty people. */
