@@ -5,7 +5,6 @@ import { steadyNow, wallNow } from '../clock.ts'
 import { hasZeroRetention } from '../config/storage/zero-retention.ts'
 import { AppError } from '../errors.ts'
 import type { Actor } from '../storage/accounts/audit-log.ts'
-import { inTransaction } from '../storage/database/db.ts'
 import { cancelRecordedJob } from '../storage/jobs/cancel-job.ts'
 import { deleteEndedJob } from '../storage/jobs/deletion/delete-job.ts'
 import {
@@ -21,6 +20,7 @@ import {
 } from '../storage/jobs/job-writer.ts'
 import { findJob, type Job, type JobRef } from '../storage/jobs/jobs.ts'
 import type { TranscriptVersion } from '../storage/jobs/transcript-edits.ts'
+import { deleteWithObjects } from '../storage/objects/delete-with-objects.ts'
 import { findRecording, type StoredRecording } from '../storage/recordings/recordings.ts'
 import type { TextCapabilities } from '../text/add-ons/capabilities.ts'
 import { languages as redactedLanguages } from '../text/entities/entity-types.ts'
@@ -203,7 +203,7 @@ export class JobService {
    */
   async remove(job: JobRef, by: Actor = { source: 'server' }): Promise<void> {
     const { db, workFolder } = this.#deps
-    const deleted = await inTransaction(db, (tx) => deleteEndedJob(tx, job, by))
+    const deleted = await deleteWithObjects(db, (tx) => deleteEndedJob(tx, job, by))
     if (!deleted) {
       throw new AppError((await findJob(db, job)) ? 'job_active' : 'job_not_found')
     }

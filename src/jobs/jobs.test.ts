@@ -7,8 +7,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { createFakeSpeechEngine } from '../../test/support/asr/fake-speech-engine.ts'
 import { fakeRecording, oneChunk } from '../../test/support/audio/fake-media.ts'
 import { ACCOUNT, openService, type TestService } from '../../test/support/jobs/test-service.ts'
+import { createLossyDatabase } from '../../test/support/storage/databases/lossy-database.ts'
 import { findJob } from '../storage/jobs/jobs.ts'
 import { findRecording } from '../storage/recordings/recordings.ts'
+import { JobService } from './job-service.ts'
+import type { PipelineDeps } from './pipeline/pipeline-deps.ts'
 
 const account = ACCOUNT
 const { signal } = new AbortController()
@@ -197,6 +200,22 @@ test('a job can be deleted while the object store is unavailable', async (t) => 
   t.mock.method(service.storage.db.objects, 'delete', away)
   await service.jobs.service.remove({ id, account })
   await assert.rejects(service.jobs.service.remove({ id, account }), { code: 'job_not_found' })
+})
+
+test("a deleted job leaves no objects if the database's response is lost", async (t) => {
+  const service = await openService(t)
+  await service.jobs.start()
+  const id = await service.submit({ seconds: 9000 - 900 })
+  await service.ended(id)
+  const { db, objects } = service.storage
+  const lossy = createLossyDatabase(db)
+  const deps = { db: lossy.db, workFolder: service.folder } as PipelineDeps
+  const waiters = { ended: async () => {} }
+  const jobs = new JobService({ deps, runner: undefined, waiters })
+  lossy.loseNext()
+  await assert.rejects(jobs.remove({ id, account }), /Connection terminated/)
+  assert.deepEqual(await Array.fromAsync(objects.list()), [])
+  await assert.rejects(jobs.remove({ id, account }), { code: 'job_not_found' })
 })
 
 test('a recording is deleted with the last job that uses it', async (t) => {

@@ -32,6 +32,7 @@ import { recordObjectKeys } from './objects/encryption/used-keys.ts'
 import { ObjectDeletions } from './objects/object-deletions.ts'
 import type { ObjectStore } from './objects/object-store.ts'
 import { findObjectStoreId, requireSameObjectStore } from './objects/object-store-id.ts'
+import { findKnownObjects } from './objects/orphans/known-objects.ts'
 import { restoreOrphanObjects } from './objects/orphans/orphan-objects.ts'
 import { type Orphans, openOrphans } from './objects/orphans/orphans.ts'
 import { beginSweep, removeUnfinished } from './objects/orphans/sweep.ts'
@@ -123,7 +124,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   const objects = keys ? withEncryption(stored, { keys, ...decrypted }) : stored
   const { close: closeDatabase, ...database } = await openDatabase(options, objects)
   opened.defer(closeDatabase)
-  const deletions = new ObjectDeletions({ objects, log })
+  const deletions = createDeletions(database, objects, log)
   opened.defer(() => deletions.close())
   const db = { ...database, objects, deletions, nodeId }
   opened.defer(() => deletionClock.close())
@@ -187,6 +188,11 @@ export async function openObjects(
     folder: join(folder, 'cache'),
     onWait: (reason) => log.warn(reason, 'the object store cannot be reached yet'),
   })
+}
+
+function createDeletions(database: Database, objects: ObjectStore, log: Log): ObjectDeletions {
+  const findReferenced = (ids: readonly string[]) => findKnownObjects(database, ids)
+  return new ObjectDeletions({ objects, findReferenced, log })
 }
 
 type ClosableDatabase = Database & { close(): Promise<void> }

@@ -1,6 +1,7 @@
 import { type Selectable, type SqlBool, sql } from 'kysely'
 import { type Db, inTransaction } from '../database/db.ts'
 import type { DeliveryRow } from '../database/tables.ts'
+import { deleteWithObjects } from '../objects/delete-with-objects.ts'
 import { isPending, lockSequence, makeNextDue } from './queue-deliveries.ts'
 
 /**
@@ -325,7 +326,7 @@ export function deleteOldDeliveries(
   db: Db,
   { endedBefore }: { endedBefore: number },
 ): Promise<DeletedDeliveries> {
-  return inTransaction(db, async (tx) => {
+  return deleteWithObjects(db, async (tx) => {
     const some = sql<SqlBool>`id in (select id from deliveries
       where ended_at < ${endedBefore} and ended_at is not null order by ended_at limit ${BATCH})`
     return deleteDeliveries(tx, some)

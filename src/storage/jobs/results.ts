@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { text } from 'node:stream/consumers'
 import { wallNow } from '../../clock.ts'
 import { type LlmUsage, recordTokenUsage } from '../accounts/usage/usage.ts'
-import { type Db, inTransaction } from '../database/db.ts'
+import type { Db } from '../database/db.ts'
 import { storageError } from '../database/sqlite/storage-error.ts'
 import type { JobRow } from '../database/tables.ts'
+import { deleteWithObjects } from '../objects/delete-with-objects.ts'
 
 /** The result of a job as the API returns it; here, any JSON value. */
 export type JobResult = Record<string, unknown>
@@ -182,12 +183,16 @@ export async function replaceResult(
     'text' in stored
       ? (['result', stored.text] as const)
       : (['result_object', stored.object] as const)
-  const replace = (tx: Db) => replaceRow(tx, { jobId, read, columns, llm })
-  const isReplaced = await commitOrDelete(
+  const replaced = 'object' in stored ? [stored.object] : []
+  const replace = async (tx: Db) => {
+    if (!(await replaceRow(tx, { jobId, read, columns, llm }))) return undefined
+    return { objects: replaced }
+  }
+  const change = await commitOrDelete(
     db,
-    () => inTransaction(db, replace),
+    () => deleteWithObjects(db, replace),
     () => deleteResultObject(db, columns),
   )
-  if (isReplaced && 'object' in stored) await db.deletions.delete([stored.object])
-  return isReplaced
+  if (change) await db.deletions.delete(replaced)
+  return change !== undefined
 }

@@ -4,7 +4,10 @@ import { captureLog } from '../../../test/support/server/captured-log.ts'
 import { ObjectDeletions } from './object-deletions.ts'
 
 /** A store that fails so many times, and its deletions. */
-function open(failures: number, { pauseMs = 1 } = {}) {
+function open(
+  failures: number,
+  { pauseMs = 1, findReferenced = async () => new Set<string>() } = {},
+) {
   const deleted: string[] = []
   const { promise: isEmpty, resolve } = Promise.withResolvers<void>()
   const objects = {
@@ -14,7 +17,8 @@ function open(failures: number, { pauseMs = 1 } = {}) {
     },
   }
   const { log, lines } = captureLog()
-  return { deleted, isEmpty, lines, deletions: new ObjectDeletions({ objects, log, pauseMs }) }
+  const deletions = new ObjectDeletions({ objects, findReferenced, log, pauseMs })
+  return { deleted, isEmpty, lines, deletions }
 }
 
 test('objects whose store is away are deleted when it is back', async () => {
@@ -48,4 +52,34 @@ test('a stop ends the wait for the store', async () => {
   await deletions.close()
   await deletions.delete(['b'])
   assert.deepEqual(deleted, [])
+})
+
+test('objects of a deletion with an unknown outcome wait for the database', async () => {
+  let isAway = true
+  const findReferenced = async () => {
+    if (!isAway) return new Set(['kept'])
+    isAway = false
+    throw new Error('away')
+  }
+  const { deletions, deleted, isEmpty } = open(0, { findReferenced })
+  await deletions.deleteUnreferenced(['a', 'b', 'kept', 'c'])
+  assert.deepEqual(deleted, [])
+  const alive = setInterval(() => {}, 1000)
+  await isEmpty
+  clearInterval(alive)
+  assert.deepEqual(deleted, ['a', 'b', 'c'])
+  await deletions.close()
+})
+
+test('an object whose row is deleted late is deleted then', async () => {
+  const answers = [['a'], []]
+  const findReferenced = async () => new Set<string>(answers.shift())
+  const { deletions, deleted, isEmpty } = open(0, { findReferenced })
+  await deletions.deleteUnreferenced(['a', 'b', 'c'])
+  assert.deepEqual(deleted, ['b', 'c'])
+  const alive = setInterval(() => {}, 1000)
+  await isEmpty
+  clearInterval(alive)
+  assert.deepEqual(deleted, ['b', 'c', 'a'])
+  await deletions.close()
 })

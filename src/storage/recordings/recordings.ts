@@ -1,6 +1,7 @@
 import { type SqlBool, sql } from 'kysely'
-import { type Db, inTransaction } from '../database/db.ts'
+import type { Db } from '../database/db.ts'
 import type { FileRow } from '../database/tables.ts'
+import { deleteWithObjects } from '../objects/delete-with-objects.ts'
 
 /** A recording whose bytes are the object with the same id. */
 export type StoredRecording = {
@@ -63,13 +64,13 @@ export async function deleteUnusedRecordings(
   const end = ends[0] ? Math.max(ends[0].created_at, from + 1) : to
   const isUnused = sql<SqlBool>`(created_at >= ${from} and created_at < ${end}
     and not exists (select 1 from jobs where jobs.file_id = files.id))`
-  const ids = await inTransaction(db, async (tx) => {
+  const { objects } = await deleteWithObjects(db, async (tx) => {
     await tx.dialect.lockRows?.(tx, 'files', isUnused)
     const { rows } = await sql<{ id: string }>`
       delete from files where ${isUnused} returning id`.execute(tx.sql)
-    return rows.map(({ id }) => id)
+    return { objects: rows.map(({ id }) => id) }
   })
-  return { ids, to: end }
+  return { ids: objects, to: end }
 }
 
 /**

@@ -1,4 +1,5 @@
-import { type Db, inTransaction } from '../../database/db.ts'
+import type { Db } from '../../database/db.ts'
+import { deleteWithObjects } from '../../objects/delete-with-objects.ts'
 import { deleteEndedJob } from './delete-job.ts'
 
 /** The jobs that one transaction deletes, so that others can write in between. */
@@ -18,7 +19,7 @@ export function deleteExpiredJobs(
   db: Db,
   { endedBefore }: { endedBefore: number },
 ): Promise<ExpiredJobs> {
-  return inTransaction(db, async (tx) => {
+  return deleteWithObjects(db, async (tx) => {
     const jobs = await tx.sql
       .selectFrom('jobs')
       .select(['id', 'account'])

@@ -1,6 +1,7 @@
 import { type SqlBool, sql } from 'kysely'
-import { type Db, inTransaction } from '../../database/db.ts'
+import type { Db } from '../../database/db.ts'
 import { isPending } from '../../deliveries/queue-deliveries.ts'
+import { deleteWithObjects } from '../../objects/delete-with-objects.ts'
 import { deleteRecordingWithoutJobs } from '../../recordings/recordings.ts'
 import type { JobRef } from '../jobs.ts'
 import { deleteEndedJob } from './delete-job.ts'
@@ -41,7 +42,7 @@ export async function deleteDeliveredJobs(
     const jobs = await findDeliveredJobs(db, options)
     for (const job of jobs) {
       for (const object of await listObjects(db, job.id)) await db.objects.delete(object)
-      const gone = await inTransaction(db, (tx) => deleteEndedJob(tx, job))
+      const gone = await deleteWithObjects(db, (tx) => deleteEndedJob(tx, job))
       await db.deletions.delete(gone?.objects ?? [])
       deleted.push(job.id)
     }
@@ -98,9 +99,11 @@ export async function deleteEndedRecordings(
       and exists (select 1 from files where files.id = jobs.file_id)`.execute(db.sql)
   let deleted = 0
   for (const { file } of rows) {
-    if (!(await inTransaction(db, (tx) => deleteRecordingWithoutJobs(tx, file)))) continue
-    await db.deletions.delete([file])
-    deleted++
+    const { objects } = await deleteWithObjects(db, async (tx) => {
+      return { objects: (await deleteRecordingWithoutJobs(tx, file)) ? [file] : [] }
+    })
+    await db.deletions.delete(objects)
+    deleted += objects.length
   }
   return deleted
 }
