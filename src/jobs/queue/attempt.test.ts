@@ -242,3 +242,15 @@ test('a failure is written later if the database is busy', async (t) => {
   assert.deepEqual(pauses, [1000, 1000])
   assert.deepEqual([after.status, after.errorCode], ['error', 400])
 })
+
+test("an attempt that lost its lease keeps the checkpoints, which the new owner's attempt uses", async (t) => {
+  for (const code of ['job_timeout', 'storage_full'] as const) {
+    const { after, discardedWhile } = await attempt(t, async ({ db }) => {
+      await returnLost(db, { now: steadyNow() + 60_000 })
+      await claim(db, { now: steadyNow() + 60_000 })
+      throw new AppError(code)
+    })
+    assert.equal(after.status, 'processing')
+    assert.deepEqual(discardedWhile, [])
+  }
+})

@@ -5,7 +5,7 @@ import type { Log } from '../../observability/log.ts'
 import type { Db } from '../../storage/database/db.ts'
 import { failJob, finishJob, hasFinished, type JobFailure } from '../../storage/jobs/finish-job.ts'
 import type { ClaimedJob } from '../../storage/jobs/queue/claim-job.ts'
-import { releaseJob, retryJob } from '../../storage/jobs/queue/lease.ts'
+import { hasLease, releaseJob, retryJob } from '../../storage/jobs/queue/lease.ts'
 import type { AttemptOptions, TranscriptionResult } from '../pipeline/pipeline.ts'
 import { deleteRedactedAudio } from '../pipeline/redacted-audio.ts'
 import { type AttemptMetrics, createAttemptMetrics, type Observers } from './attempt-metrics.ts'
@@ -41,6 +41,8 @@ const SPACE_PAUSE_MS = 30_000
 const MAX_SPACE_WAIT_MS = DAY_MS
 /** Delay before retrying to write the end of a job that the database refused. */
 const WRITE_PAUSE_MS = 1000
+
+const LEASE_LOST = 'attempt dropped: the lease was lost'
 
 /** Failures of the server, not of the recording: another attempt may succeed. */
 const RETRYABLE: ReadonlySet<ErrorCode> = new Set(['engine_failed'])
@@ -161,7 +163,7 @@ async function recordFailure(
   { error }: { error: unknown },
 ): Promise<void> {
   const { db, log, maxAttempts, attemptMetrics } = deps
-  if (error instanceof LeaseLostError) return log.warn('attempt dropped: the lease was lost')
+  if (error instanceof LeaseLostError) return log.warn(LEASE_LOST)
   const code = error instanceof AppError ? error.code : 'internal'
   if (code === 'job_canceled') {
     await discardCheckpoints(deps, job.id)
@@ -189,7 +191,7 @@ async function recordFailure(
   }
   log.warn({ err: error }, 'job failed')
   // Frees the space first: on a full disk, the row cannot be written before that.
-  await discardCheckpoints(deps, job.id)
+  if (!(await discardOwnCheckpoints(deps, job))) return
   const failure = describeFailure(error, job.attempt)
   const write = () => failJob(db, job.lease, { failure, at: wallNow() })
   if (!(await untilWritten(deps, write))) return
@@ -201,14 +203,14 @@ async function recordFailure(
 /**
  * Requeues a job that found no disk space, without counting the attempt; returns false if it has
  * waited too long. Removes its checkpoints first: on a full disk, this lets other jobs end, and the
- * row be written.
+ * row be written. Changes nothing if the lease was lost.
  */
 async function waitForSpace(deps: Deps, job: ClaimedJob, error: unknown): Promise<boolean> {
   const { db, log, spacePauseMs = SPACE_PAUSE_MS } = deps
   const now = steadyNow()
   const since = job.spaceWaitSince ?? now
   if (now - since > MAX_SPACE_WAIT_MS) return false
-  await discardCheckpoints(deps, job.id)
+  if (!(await discardOwnCheckpoints(deps, job))) return true
   const release = { runAfter: now + spacePauseMs, spaceWaitSince: since }
   await untilWritten(deps, () => releaseJob(db, job.lease, release))
   log.warn({ err: error }, 'the disk is full, the job waits')
@@ -231,6 +233,17 @@ async function dropOriginal(
  */
 async function discardCheckpoints({ log, discard }: AttemptDeps, jobId: string): Promise<void> {
   await discard(jobId).catch((error) => log.warn({ err: error }, 'cannot remove checkpoints'))
+}
+
+/**
+ * Removes the checkpoints of a job unless the lease was lost; returns whether it is still held. The
+ * next owner may share the data folder, and then uses the same checkpoints.
+ */
+async function discardOwnCheckpoints(deps: AttemptDeps, job: ClaimedJob): Promise<boolean> {
+  const isOwn = await untilWritten(deps, () => hasLease(deps.db, job.lease))
+  if (isOwn) await discardCheckpoints(deps, job.id)
+  else deps.log.warn(LEASE_LOST)
+  return isOwn
 }
 
 function nextRun(attempt: number, firstPauseMs: number): number {
@@ -259,7 +272,7 @@ export function toFailure({ status, message }: AppError): JobFailure {
 }
 
 /**
- * Retries a write for as long as the database refuses it. When the server stops, rejects; the next
+ * Retries a query for as long as the database refuses it. When the server stops, rejects; the next
  * process then handles the job.
  */
 async function untilWritten(

@@ -17,6 +17,18 @@ export async function renewLease(
   return changeJob(db, lease, { lease_until: sql<number>`${db.dialect.now()} + ${leaseMs}` })
 }
 
+/** Returns whether a lease is still the newest one of a job that is being processed. */
+export async function hasLease(db: Db, { id, epoch }: Lease): Promise<boolean> {
+  const job = await db.sql
+    .selectFrom('jobs')
+    .select('id')
+    .where('id', '=', id)
+    .where('lease_epoch', '=', epoch)
+    .where('status', '=', 'processing')
+    .executeTakeFirst()
+  return job !== undefined
+}
+
 /**
  * Requeues a job for another attempt. Returns false, and changes nothing, if the lease was lost.
  */
