@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { sql } from 'kysely'
 import { addJob, claim, returnLost } from '../../../test/support/jobs/test-jobs.ts'
+import { createLossyDatabase } from '../../../test/support/storage/databases/lossy-database.ts'
 import { openTestStorage } from '../../../test/support/storage/test-storage.ts'
 import { steadyNow } from '../../clock.ts'
 import { AppError } from '../../errors.ts'
@@ -253,4 +254,29 @@ test("an attempt that lost its lease keeps the checkpoints, which the new owner'
     assert.equal(after.status, 'processing')
     assert.deepEqual(discardedWhile, [])
   }
+})
+
+test("a failed job notifies its receivers if the database's response is lost", async (t) => {
+  const { db } = await openTestStorage(t)
+  await addJob(db)
+  const job = (await claim(db, { now: steadyNow() }))!
+  const lossy = createLossyDatabase(db)
+  let events = 0
+  await runAttempt(
+    {
+      db: lossy.db,
+      log: createLog('silent'),
+      maxAttempts: 3,
+      timeout: 0,
+      stop: new AbortController().signal,
+      slot: { enter: async () => {}, leave() {}, decoded() {} },
+      transcribe: fail('media_undecodable'),
+      discard: async () => lossy.loseNext(),
+      pause: async () => {},
+      onEvents: () => events++,
+    },
+    job,
+  )
+  assert.equal((await findJob(db, { id: job.id, account }))?.status, 'error')
+  assert.equal(events, 1)
 })

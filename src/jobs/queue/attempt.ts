@@ -3,7 +3,7 @@ import { DAY_MS, steadyNow, wallNow } from '../../clock.ts'
 import { AppError, type ErrorCode } from '../../errors.ts'
 import type { Log } from '../../observability/log.ts'
 import type { Db } from '../../storage/database/db.ts'
-import { failJob, finishJob, hasFinished, type JobFailure } from '../../storage/jobs/finish-job.ts'
+import { failJob, finishJob, hasEnded, type JobFailure } from '../../storage/jobs/finish-job.ts'
 import type { ClaimedJob } from '../../storage/jobs/queue/claim-job.ts'
 import { hasLease, releaseJob, retryJob } from '../../storage/jobs/queue/lease.ts'
 import type { AttemptOptions, TranscriptionResult } from '../pipeline/pipeline.ts'
@@ -130,7 +130,7 @@ async function completeAttempt(
   const write = async () => {
     try {
       const end = { result, redactedAudio, zeroRetention, usage, at: wallNow() }
-      return (await finishJob(db, job.lease, end)) || (mayBeDone && hasFinished(db, job.lease))
+      return (await finishJob(db, job.lease, end)) || (mayBeDone && hasEnded(db, job.lease, 'done'))
     } catch (error) {
       mayBeDone ||= db.dialect.isOutcomeUnknown(error)
       throw error
@@ -193,7 +193,16 @@ async function recordFailure(
   // Frees the space first: on a full disk, the row cannot be written before that.
   if (!(await discardOwnCheckpoints(deps, job))) return
   const failure = describeFailure(error, job.attempt)
-  const write = () => failJob(db, job.lease, { failure, at: wallNow() })
+  let mayHaveFailed = false
+  const write = async () => {
+    try {
+      if (await failJob(db, job.lease, { failure, at: wallNow() })) return true
+      return mayHaveFailed && hasEnded(db, job.lease, 'error')
+    } catch (error) {
+      mayHaveFailed ||= db.dialect.isOutcomeUnknown(error)
+      throw error
+    }
+  }
   if (!(await untilWritten(deps, write))) return
   await dropOriginal(deps, job, { isReplaced: false })
   deps.onEvents?.()

@@ -3,7 +3,7 @@ import { wallNow } from '../../clock.ts'
 import type { Log } from '../../observability/log.ts'
 import { type Metrics, outcomeOf } from '../../observability/metrics.ts'
 import type { LiveCallback } from '../../storage/deliveries/queue-deliveries.ts'
-import { hasFinished, type JobFailure } from '../../storage/jobs/finish-job.ts'
+import { hasEnded, type JobFailure } from '../../storage/jobs/finish-job.ts'
 import type { Lease } from '../../storage/jobs/queue/lease.ts'
 import { commitOrDelete, deleteResultObject, storeResultText } from '../../storage/jobs/results.ts'
 import type { DiskSessionStore } from '../../storage/live/disk-session-store.ts'
@@ -135,7 +135,7 @@ export class LiveJobFinisher {
   async #store(outcome: FinishedSession): Promise<void> {
     const { db, objects } = this.#options.storage
     const { job, lease, store, feed } = this.#session
-    const wasDone = async () => this.#mayBeDone && (await hasFinished(db, lease))
+    const wasDone = async () => this.#mayBeDone && (await hasEnded(db, lease, 'done'))
     if (await wasDone()) return
     const result = await storeResultText(db, outcome.result(), { isErasable: job.zeroRetention })
     let callbacks: LiveCallback[] = []

@@ -39,17 +39,21 @@ export async function finishJob(
 }
 
 /**
- * Returns whether a job is done under a lease: an earlier attempt to finish it succeeded, but its
- * response was lost.
+ * Returns whether a job has ended with this status under a lease: an earlier attempt to end it
+ * succeeded, but its response was lost.
  */
-export async function hasFinished(db: Db, { id, epoch }: Lease): Promise<boolean> {
+export async function hasEnded(
+  db: Db,
+  { id, epoch }: Lease,
+  status: 'done' | 'error',
+): Promise<boolean> {
   const job = await db.sql
     .selectFrom('jobs')
     .select('status')
     .where('id', '=', id)
     .where('lease_epoch', '=', epoch)
     .executeTakeFirst()
-  return job?.status === 'done'
+  return job?.status === status
 }
 
 /** Why a job failed, for its client. `reason` is for programs. */

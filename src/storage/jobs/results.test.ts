@@ -9,7 +9,7 @@ import {
 } from '../../../test/support/storage/test-storage.ts'
 import { type Db, inTransaction } from '../database/db.ts'
 import { deleteEndedJob } from './deletion/delete-job.ts'
-import { finishJob, hasFinished } from './finish-job.ts'
+import { finishJob, hasEnded } from './finish-job.ts'
 import { findJob } from './jobs.ts'
 import {
   deleteResultObject,
@@ -116,8 +116,8 @@ test('a result whose commit response is lost is kept', async (t) => {
   const end = { result: long, at: 2000 }
   await assert.rejects(finishJob(lossy.db, lease, end), /Connection terminated/)
   assert.equal(await finishJob(lossy.db, lease, end), false)
-  assert.equal(await hasFinished(db, lease), true)
-  assert.equal(await hasFinished(db, { id, epoch: lease.epoch + 1 }), false)
+  assert.equal(await hasEnded(db, lease, 'done'), true)
+  assert.equal(await hasEnded(db, { id, epoch: lease.epoch + 1 }, 'done'), false)
   const { result: stored } = (await findJob(db, { id, account: 'acme' }))!
   const read = { jobId: id, stored: stored! }
   assert.deepEqual(await resultNow(db, read), long)
