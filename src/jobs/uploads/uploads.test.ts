@@ -21,3 +21,23 @@ test('an upload whose decoders were killed can be sent again later', async (t) =
     retryAfter: 10,
   })
 })
+
+test('an upload is refused if other nodes moved its recording away meanwhile', async (t) => {
+  const { db, space } = await openTestStorage(t)
+  const probe = async () => {
+    // They do so when this node was paused for so long that they considered it dead.
+    for (const id of (await Array.fromAsync(db.objects.list())).flat()) await db.objects.delete(id)
+    return { extension: 'wav', codec: 'pcm_s16le', sampleRate: 8000, duration: 1, channels: 1 }
+  }
+  const media = { probe, decode: () => Promise.reject(new Error('unused')) }
+  const shared = { ...db, isShared: true }
+  const deps = { db: shared, space, media, resolve: createResolver(), config: readConfig({}) }
+  async function* body() {
+    yield Buffer.from('sound')
+  }
+  const { signal } = new AbortController()
+  await assert.rejects(storeUpload(deps, 'test', { filename: null, body: body(), signal }), {
+    code: 'object_store_unavailable',
+  })
+  assert.deepEqual(await db.sql.selectFrom('files').selectAll().execute(), [])
+})

@@ -4,8 +4,13 @@ import type { Config } from '../../config/config.ts'
 import { AppError } from '../../errors.ts'
 import type { Resolve } from '../../net/dns/resolver.ts'
 import type { DiskSpace } from '../../storage/data-folder/disk-space.ts'
-import type { Db } from '../../storage/database/db.ts'
-import { insertRecording, type StoredRecording } from '../../storage/recordings/recordings.ts'
+import { type Db, inTransaction } from '../../storage/database/db.ts'
+import { isMissingFile } from '../../storage/objects/disk/missing-file.ts'
+import {
+  deleteRecordingWithoutJobs,
+  insertRecording,
+  type StoredRecording,
+} from '../../storage/recordings/recordings.ts'
 import { roundTo } from '../../transcript/rounding.ts'
 import { downloadRecording } from '../fetching/fetch-recording.ts'
 import { fileNameInUrl } from '../fetching/source-url.ts'
@@ -94,11 +99,27 @@ async function registerUpload(
     const duration = roundTo(info.duration, 6)
     const file = { ...received, extension, duration, channels, createdAt }
     await insertRecording(db, file)
+    if (db.isShared) await requireObject(db, id)
     return file
   } catch (error) {
     if (!db.dialect.isOutcomeUnknown(error)) await db.deletions.delete([id])
     throw asUploadError(error)
   }
+}
+
+/**
+ * Deletes a new row and throws if its object is gone. While this process was paused for so long
+ * that other nodes considered it dead, they may have moved the object away, because it had no row.
+ */
+async function requireObject(db: Db, id: string): Promise<void> {
+  const error = await db.objects.check(id).then(
+    () => undefined,
+    (reason: unknown) => reason,
+  )
+  if (!isMissingFile(error ?? {})) return
+  await inTransaction(db, (tx) => deleteRecordingWithoutJobs(tx, id))
+  const detail = 'the upload was removed because this server had stopped responding'
+  throw new AppError('object_store_unavailable', detail, { retryAfter: 1 })
 }
 
 /** Seconds until a client may retry: the machine killed decoders for lack of memory. */

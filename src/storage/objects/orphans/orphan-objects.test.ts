@@ -8,11 +8,16 @@ import {
   addLiveJob,
   beginNewLiveJob,
 } from '../../../../test/support/live/sessions/test-live-jobs.ts'
-import { makeFolder, openFolder } from '../../../../test/support/storage/test-storage.ts'
+import {
+  makeFolder,
+  openFolder,
+  openTestStorage,
+} from '../../../../test/support/storage/test-storage.ts'
 import { finishLiveJob } from '../../live/live-jobs.ts'
 import { objectPath } from '../disk/disk-objects.ts'
 import type { ObjectStore } from '../object-store.ts'
-import { openOrphans } from './orphans.ts'
+import { removeOrphanObjects } from './orphan-objects.ts'
+import { type Orphans, openOrphans } from './orphans.ts'
 
 /** Stores an object as a write would, but without waiting for the disk. */
 async function store(folder: string, id: string = randomUUID()): Promise<string> {
@@ -186,4 +191,22 @@ test('an original replaced by its redacted recording is deleted at the start', a
   await second.swept
   assert.equal(await count(second.objects), 0)
   assert.deepEqual(await Array.fromAsync(second.orphans!.list()), [])
+})
+
+test('an object that gets a row while it is moved is moved back', async (t) => {
+  const { db, orphans, folder } = await openTestStorage(t)
+  const id = await addFile(db)
+  await store(folder, id)
+  const row = await db.sql.selectFrom('files').selectAll().executeTakeFirstOrThrow()
+  await db.sql.deleteFrom('files').execute()
+  const slow: Orphans = {
+    ...orphans!,
+    async add(id, options) {
+      await db.sql.insertInto('files').values(row).execute()
+      await orphans!.add(id, options)
+    },
+  }
+  const { signal } = new AbortController()
+  await removeOrphanObjects(db, [[id]], { orphans: slow, before: undefined, signal })
+  assert.deepEqual(await Array.fromAsync(db.objects.list()), [[id]])
 })

@@ -76,6 +76,8 @@ export async function removeOrphanObjects(
       const isKept = orphans && !released.has(id)
       if (await removeOne(db, id, isKept ? options : { ...options, orphans: undefined })) removed++
     }
+    // A node that was paused and considered dead may have written a row in the meantime.
+    for (const id of await findKnownObjects(db, lost)) await orphans?.restore(id)
   }
   return removed
 }
