@@ -82,6 +82,12 @@ const patterns: EntityPattern[] = [
     ),
     score: 0.9,
   },
+  {
+    type: 'USERNAME',
+    pattern:
+      /\b(?:(?:follow|find|tag|add|dm|message|reach|tweet) (?:me|us|him|her|them)|twitter|instagram|insta|tiktok|snapchat|telegram|discord|skype|github|reddit|threads|mastodon|twitch|bluesky)\b[^.?!]{0,40}?\b(?:at|as|is|it's) (?<e>[\p{L}\d]+(?: underscore [\p{L}\d]+){1,4}(?![\p{L}\d]| (?:at|dot) ))/giu,
+    score: 0.9,
+  },
   { type: 'USERNAME', pattern: /(?<![\p{L}\d.])(?<e>@[\p{L}\d_]{2,30})/gu, score: 0.9 },
   {
     type: 'PASSWORD',
@@ -107,13 +113,14 @@ const patterns: EntityPattern[] = [
   },
 ]
 
-const spokenAt = new RegExp(`,?\\s{1,8}at\\s{1,8}${domain}(?![\\p{L}\\d@])`, 'giu')
+/** Recognizers also write "at" as "add". */
+const spokenAt = new RegExp(`,?\\s{1,8}(?:at|add)\\s{1,8}${domain}(?![\\p{L}\\d@])`, 'giu')
 /** Addresses whose domain is unknown, or is a provider without its top-level domain. */
 const otherAt =
-  /,?\s{1,8}at\s{1,8}(?:(?:gmail|g mail|googlemail|yahoo|hotmail|outlook|icloud|aol|proton ?mail|gmx|live)(?!\p{L})|(?:\p{L} ){0,8}[\p{L}\d-]{1,63}(?:\s{1,8}dot\s{1,8}\p{L}{2,12}(?!\p{L})){1,3})/giu
+  /,?\s{1,8}(?:at|add)\s{1,8}(?:(?:gmail|g mail|googlemail|yahoo|hotmail|outlook|icloud|aol|proton ?mail|gmx|live)(?!\p{L})|(?:\p{L} ){0,8}[\p{L}\d-]{1,63}(?:\s{1,8}dot\s{1,8}\p{L}{2,12}(?!\p{L})){1,3})/giu
 /** Words before "at" that are not part of an address: "look at …", "find us at …". */
 const noAddress =
-  /^(?:look|up|apply|register|join|shop|buy|listen|watch|subscribe|donate|us|me|it|you|online|available|found|visit|go|check|page|site|website|find|are|is|out|more|them|here|work|works|working|that|this|him|her)$/
+  /^(?:look|up|apply|register|join|shop|buy|listen|watch|subscribe|donate|us|me|it|you|online|available|found|visit|go|check|page|site|website|find|are|is|out|more|them|here|work|works|working|that|this|him|her|or|and|also|please|then|to)$/
 const joints = new Set([
   'dot',
   'underscore',
@@ -140,13 +147,16 @@ export function findOnline(text: string): Entity[] {
 }
 
 function spokenMail(text: string): Entity[] {
-  const otherAts = [...text.matchAll(otherAt)].filter(({ index }) => {
+  const spokenAts = [...text.matchAll(spokenAt)]
+  const isClear = (match: RegExpExecArray) => /^,?\s+at/i.test(match[0])
+  const uncertainAts = [...text.matchAll(otherAt), ...spokenAts.filter((match) => !isClear(match))]
+  const otherAts = uncertainAts.filter(({ index }) => {
     return (
       mailCue.test(precedingText(text, index, 100)) ||
       joinedPart.test(precedingText(text, index, 60))
     )
   })
-  return [...text.matchAll(spokenAt), ...otherAts].flatMap(({ 0: part, index }) => {
+  return [...spokenAts.filter(isClear), ...otherAts].flatMap(({ 0: part, index }) => {
     const from = localPart(text, index)
     if (from === undefined) return []
     return [{ type: 'EMAIL_ADDRESS' as const, from, to: index + part.length, score: 0.95 }]
@@ -174,13 +184,16 @@ function localPart(text: string, end: number): number | undefined {
     return undefined
   while (at > 0) {
     const previous = remainingLexemes[at - 1]!
-    if (joints.has(previous.lower) && at > 1 && !/^[.]$/.test(previous.lower)) at -= 2
+    if (joints.has(previous.lower) && at > 1 && !/^[.]$/.test(previous.lower))
+      at -= remainingLexemes[at - 2]!.text === ',' && at > 2 ? 3 : 2
+    else if (previous.text === ',' && joints.has(remainingLexemes[at - 2]?.lower ?? '') && at > 2)
+      at -= 3
     else if (previous.text === '.' && previous.to === remainingLexemes[at]!.from && at > 1) at -= 2
     else if (
       previous.text === ',' &&
       at > 1 &&
       isPart(remainingLexemes[at]!.text) &&
-      isPart(remainingLexemes[at - 2]!.text)
+      (isPart(remainingLexemes[at - 2]!.text) || joints.has(remainingLexemes[at - 3]?.lower ?? ''))
     )
       at -= 2
     else if (!/[\p{L}\d]/u.test(previous.text) || stops.test(previous.lower)) break
