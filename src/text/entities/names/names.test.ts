@@ -31,6 +31,7 @@ const cases: Record<string, string[]> = {
   'My last name is Kowalski, K as in kilo, O for Oscar, W, A.': [
     ...['NAME_FAMILY Kowalski', 'NAME_FAMILY K as in kilo, O for Oscar, W, A'],
   ],
+  'My last name is spelled B E double N E double T.': ['NAME_FAMILY B E double N E double T'],
   'The first name is spelled L, E, N, A.': ['NAME_GIVEN L, E, N, A'],
   'Grades are A, B, C, D.': [],
   'Her last name is Oh, O H.': ['NAME_FAMILY Oh', 'NAME_FAMILY O H'],

@@ -1,6 +1,7 @@
 import type { Entity, EntityType } from '../entity-types.ts'
 
-const letters = /\b[A-Z](?:[ ,.-]{1,2}[A-Z]){1,30}\b/g
+/** "W-H-I", "W H I double T". */
+const letters = /\b(?:double )?[A-Z](?:[ ,.-]{1,2}(?:double )?[A-Z]){1,30}\b/g
 /** "K as in kilo, O for Oscar": at least two letters, their words included. */
 const explained =
   /\b[A-Z],? (?:as in|for|like) \p{L}+(?:[,.]? (?:and )?(?:double )?[A-Z](?:,? (?:as in|for|like) \p{L}+)?(?![\p{L}'’])){1,30}/gu
@@ -40,6 +41,7 @@ function namedAs(
 ): EntityType | undefined {
   const word = phrase
     .replace(/,? (?:as in|for|like) \p{L}+/gu, '')
+    .replace(/double ([A-Z])/g, '$1$1')
     .replace(/[^A-Z]/g, '')
     .toLowerCase()
   return foundEntities.find(({ from, to }) => text.slice(from, to).toLowerCase() === word)?.type
