@@ -133,6 +133,11 @@ const birthYear = new RegExp(
   `\\b(?:born(?= in\\b)|(?:year|when) (?:were|was) [\\w ]{2,25} born)(?: in\\b)?${birthLead}(?<e>(?:${year}|${shortYear}\\b)(?:,? ${month})?)(?! (?:years?|months?|weeks?|days?|minutes?|hours?)\\b)`,
   'gi',
 )
+/** The year of a birthday, asked after its day: "June the fifteenth. And the year? Ninety one." */
+const yearAsked = new RegExp(
+  `\\b(?:born|birth(?: ?da(?:y|te))?|d\\.?o\\.?b)\\b[^#]{0,100}?\\b(?:what|which|the) year(?: (?:was|is) (?:that|it))?(?:,? please)?\\?${birthLead}(?<e>${year}|${shortYear}\\b)(?! (?:years?|months?|weeks?|days?|minutes?|hours?)\\b)`,
+  'gi',
+)
 const endsInYear = new RegExp(`(?:${year}|\\d{4})$`, 'i')
 /** A year after a birthday: "May third, um, ninety one", "May third. Nineteen ninety one." */
 const yearAfter = new RegExp(
@@ -207,7 +212,7 @@ export function findDates(original: string): Entity[] {
       return birth.test(precedingText(text, from, 40)) || isFirstAsked(text, from)
     })
     .map((entity) => withYear(text, { ...entity, type: 'DOB', score: 0.97 }))
-  const digits = [birthDigits, birthNumbers, birthYear].flatMap((pattern) =>
+  const digits = [birthDigits, birthNumbers, birthYear, yearAsked].flatMap((pattern) =>
     matchPatterns(text, [{ type: 'DOB', pattern, score: 0.96 }]),
   )
   return [...dateEntities, ...births, ...digits, ...matchPatterns(text, [cardExpiry])]

@@ -42,6 +42,9 @@ const answers: [question: string, answer: string, found: string][] = [
   ['Surname?', 'Achterberg.', 'NAME_FAMILY Achterberg'],
   ['Last four of your social, please.', '6789.', 'SSN 6789'],
   ['And your postcode?', 'S W one A one A A.', 'LOCATION_ZIP S W one A one A A'],
+  ['The address and postcode?', 'B fifteen, three T J.', 'LOCATION_ZIP B fifteen, three T J'],
+  ["What's the reg?", 'Kilo six x-ray tango.', 'VEHICLE_ID Kilo six x-ray tango'],
+  ['Is your policy number to hand?', 'HX 7 7 2 1.', 'HEALTHCARE_NUMBER HX 7 7 2 1'],
   ['And your e-mail?', "It's john dot smith.", 'EMAIL_ADDRESS john dot smith'],
 ]
 for (const [question, answer, expected] of answers) {
@@ -49,6 +52,12 @@ for (const [question, answer, expected] of answers) {
     assert.deepEqual(answered([question, answer]), [expected])
   })
 }
+
+test('the year of a birthday may be asked after its day', () => {
+  const found = answered(["What's your birthday?", 'June the fifth.'], ['And the year?', 'Ninety.'])
+  assert.deepEqual(found, ['DOB June the fifth', 'DOB Ninety'])
+  assert.deepEqual(answered(['And the year?', 'Ninety.']), [])
+})
 
 test('an ordinal is a date of birth only after such a question', () => {
   assert.deepEqual(answered(['Which one?', 'The fifth of the sixth, eighty four.']), [])

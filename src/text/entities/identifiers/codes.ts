@@ -98,8 +98,9 @@ function isCode(code: string): boolean {
 }
 
 function afterFillers(lexemes: readonly Lexeme[], offset: number): number {
-  let at = lexemes.findIndex(({ from }) => from >= offset)
-  if (at < 0) return lexemes.length
+  const first = lexemes.findIndex(({ from }) => from >= offset)
+  if (first < 0) return lexemes.length
+  let at = afterQuestion(lexemes, first)
   for (let passed = 0; passed < 8; passed++) {
     const { text, lower } = lexemes[at] ?? { text: '', lower: '' }
     if (!fillers.test(lower) && !marks.has(text)) break
@@ -109,6 +110,16 @@ function afterFillers(lexemes: readonly Lexeme[], offset: number): number {
     at++
   }
   return at
+}
+
+/** The longest rest of a question, in words: "… your policy number in front of you?" */
+const MAX_REST_WORDS = 6
+
+/** Returns the index after the question that a lexeme continues, or else the same index. */
+function afterQuestion(lexemes: readonly Lexeme[], at: number): number {
+  const rest = lexemes.slice(at, at + MAX_REST_WORDS + 1)
+  const end = rest.findIndex(({ text }) => !/^\p{Ll}/u.test(text))
+  return rest[end]?.text === '?' ? at + end + 1 : at
 }
 
 /** Reads a sequence of capitals, digits, spelled letters ("B as in boy") and spoken digits. */
@@ -132,7 +143,7 @@ function readCode(lexemes: readonly Lexeme[], begin: number): Code | undefined {
 const radioWords = new Set([
   ...['alpha', 'alfa', 'bravo', 'charlie', 'delta', 'echo', 'foxtrot', 'golf', 'hotel', 'india'],
   ...['juliet', 'juliett', 'kilo', 'lima', 'mike', 'november', 'oscar', 'papa', 'quebec', 'romeo'],
-  ...['sierra', 'tango', 'uniform', 'victor', 'whiskey', 'whisky', 'x-ray', 'yankee', 'zulu'],
+  ...['sierra', 'tango', 'uniform', 'victor', 'whiskey', 'whisky', 'yankee', 'zulu'],
 ])
 
 function isJoint(lexemes: readonly Lexeme[], at: number): boolean {
@@ -147,6 +158,8 @@ function readSign(lexemes: readonly Lexeme[], at: number, inside: boolean) {
   const spelled =
     (lexemes[at + 1]?.lower === 'as' && lexemes[at + 2]?.lower === 'in' && 4) ||
     (lexemes[at + 1]?.lower === 'for' && /^\p{Lu}/u.test(lexemes[at + 2]?.text ?? '') && 3)
+  if (lower === 'x' && lexemes[at + 1]?.text === '-' && lexemes[at + 2]?.lower === 'ray')
+    return { sign: 'X', count: 3 }
   if (radioWords.has(lower)) return { sign: lower[0]!.toUpperCase(), count: 1 }
   if (/^\p{L}$/u.test(text) && spelled) return { sign: text.toUpperCase(), count: spelled }
   const next = lexemes[at + 1]

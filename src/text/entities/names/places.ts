@@ -22,6 +22,7 @@ const company =
 /** The words of house numbers, which are read as numbers or digit by digit: "nine oh one". */
 const numberWord =
   '(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)'
+const digitWord = '(?:zero|oh|one|two|three|four|five|six|seven|eight|nine)'
 const more = `(?:[ -](?:and )?(?:${numberWord}|hundred|zero|nought|oh))`
 const capitalizedNumberWord = numberWord.replace(/\b[a-z]/g, (letter) => letter.toUpperCase())
 /** A number that begins a sentence has a capital: "Forty two Maple Avenue." */
@@ -111,6 +112,15 @@ const patterns: EntityPattern[] = [
   },
   { type: 'LOCATION_ZIP', pattern: /\b[A-CEGHJ-NPRSTVXY]\d[A-Z] ?\d[A-Z]\d\b/g, score: 0.9 },
   { type: 'LOCATION_ZIP', pattern: /\b[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}\b/g, score: 0.9 },
+  // British postal codes that are read aloud: "B S eight, one Q E".
+  {
+    type: 'LOCATION_ZIP',
+    pattern: new RegExp(
+      `\\b[A-Z](?: ?[A-Z])? ?(?:${numberWord}|\\d)(?:[ -](?:${digitWord}|\\d|[A-Z]))?,? (?:${digitWord}|\\d) ?[ABD-HJLNP-UW-Z] ?[ABD-HJLNP-UW-Z]\\b`,
+      'g',
+    ),
+    score: 0.7,
+  },
 ]
 
 /** "Eugene, Oregon": a place before its state, even if no list contains the place. */
