@@ -3,6 +3,7 @@ import { findAmounts } from './amounts/amounts.ts'
 import { withQuestions } from './context/question-context.ts'
 import { findDates } from './dates.ts'
 import { classifyDigitRuns } from './digits/classify-digit-runs.ts'
+import { findCorrected } from './digits/corrections.ts'
 import { foldDigits } from './digits/digit-forms.ts'
 import { digitRuns } from './digits/digit-runs.ts'
 import { lexemesOf } from './digits/spoken-digits.ts'
@@ -45,8 +46,9 @@ export function findCandidates(document: SearchableText): Entity[] {
   )
   const lexemes = lexemesOf(text)
   const tokens = tokenizeWords(text)
-  const foundEntities = [
-    ...classifyDigitRuns(text, digitRuns(lexemes)),
+  const runs = digitRuns(lexemes)
+  const found = [
+    ...classifyDigitRuns(text, runs),
     ...findCodes(text, lexemes),
     ...findOnline(text),
     ...findPassphrases(text),
@@ -58,6 +60,7 @@ export function findCandidates(document: SearchableText): Entity[] {
     ...findInjuries(text),
     ...findNames(text, tokens),
   ]
+  const foundEntities = [...found, ...findCorrected(text, { runs, found })]
     .flatMap(toOriginal)
     .map((entity) => trimmed(document.text, entity))
   return [...foundEntities, ...joinAddresses(document.text, foundEntities)]

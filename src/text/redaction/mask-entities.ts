@@ -64,7 +64,11 @@ export function maskEntities(
     const repeatedNumbers = markRepeatedNumbers(knownWords.numbers, original)
     for (const { view, found, numbers } of searched) {
       const named = found.flatMap((entity) => toRequestedTypes(view.text, entity, wanted))
-      const strayNumbers = findStrayNumbers(view.text, { found, wanted })
+      const strayNumbers = findStrayNumbers(view.text, {
+        found,
+        wanted,
+        interjections: view.interjections,
+      })
       const repeats = findRepeats(view.text, { known: knownWords, numbers, repeatedNumbers })
       for (const entity of named) claims.push({ ...withoutSentenceEnd(view.text, entity), view })
       for (const entity of [...strayNumbers, ...repeats]) guesses.push({ ...entity, view })

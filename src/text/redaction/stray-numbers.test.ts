@@ -11,6 +11,19 @@ test('a number with words between its parts is hidden as a whole', () => {
   ])
 })
 
+test('a number whose digits are corrected is hidden as what was asked for', () => {
+  const lines = ['0: And the card number?', '1: 5 5 5 5, 4 4 4 4, 3 3 3, sorry, 3 3 3 3, 1 1 1 1.']
+  assert.deepEqual(redacted(lines, only('PCI')), [
+    'And the card number?',
+    '[CREDIT_CARD_1], sorry, [CREDIT_CARD_2].',
+  ])
+  const social = ['0: And your social?', '1: Five one two, no, five one three, four five, nine.']
+  assert.deepEqual(redacted(social, only(['PCI', 'SSN'])), [
+    'And your social?',
+    '[SSN_1], no, [SSN_2].',
+  ])
+})
+
 test('a number is hidden although the listener answers between its parts', () => {
   const lines = ['My account number is 456.', 'Uh-huh. Got it.', '789.', 'Mm-hmm, go ahead.', '12.']
   assert.deepEqual(redacted(lines, only('ACCOUNT_NUMBER')), [

@@ -1,9 +1,11 @@
 import { isGrouped, isMeasured, isRound } from '../entities/amounts/amount-runs.ts'
+import { questionOf } from '../entities/context/question-context.ts'
 import { isLuhn } from '../entities/digits/checksums.ts'
 import { type DigitRun, digitRuns } from '../entities/digits/digit-runs.ts'
 import { lexemesOf } from '../entities/digits/spoken-digits.ts'
+import type { Interjection } from '../entities/document.ts'
 import type { Entity, EntityType } from '../entities/entity-types.ts'
-import { precedingText } from '../entities/matching/matching.ts'
+import { CUE_REACH } from '../entities/matching/matching.ts'
 
 type DigitCounts = { type: EntityType; digits: readonly [number, number] }
 
@@ -29,6 +31,12 @@ const ranges: readonly DigitCounts[] = [
   { type: 'ORGANIZATION_ID', digits: [8, 12] },
 ]
 
+type Search = {
+  found: readonly Entity[]
+  wanted: ReadonlySet<EntityType>
+  interjections?: readonly Interjection[]
+}
+
 /** Words near which fewer digits are enough. */
 const cues: readonly { types: readonly EntityType[]; words: RegExp }[] = [
   { types: ['CREDIT_CARD'], words: /\b(?:cards?|visa|mastercard|amex)\b/i },
@@ -52,18 +60,38 @@ const fillers =
  */
 export function findStrayNumbers(
   text: string,
-  { found, wanted }: { found: readonly Entity[]; wanted: ReadonlySet<EntityType> },
+  { found, wanted, interjections = [] }: Search,
 ): Entity[] {
   const otherEntities = found.filter(({ type }) => type !== 'NUMERICAL_PII' && !wanted.has(type))
   const runs = findNumbers(text, found).filter((run) => {
     return !isAmount(text, run) && !otherEntities.some(overlaps(run))
   })
+  const cueBefore = cueReader(text, interjections)
   const chains = chainsOf(text, runs).flatMap((chain) => {
     const digits = chain.map((run) => run.digits).join('')
-    const type = typeOf(precedingText(text, chain[0]!.from), digits, wanted)
+    const type = typeOf(cueBefore(chain[0]!.from), digits, wanted)
     return type ? chain.map(({ from, to }) => ({ type, from, to, score: 0.1 })) : []
   })
   return wanted.has('CREDIT_CARD') ? [...chains, ...findScattered(runs)] : chains
+}
+
+/**
+ * Returns a function for the text in which a number has its cue, with the questions of other
+ * channels. Its calls must be by ascending offset.
+ */
+function cueReader(text: string, interjections: readonly Interjection[]) {
+  let next = 0
+  return (offset: number): string => {
+    let from = Math.max(0, offset - CUE_REACH)
+    while (next < interjections.length && interjections[next]!.at < from) next++
+    let before = ''
+    for (let i = next; i < interjections.length && interjections[i]!.at <= offset; i++) {
+      const { at, text: phrase } = interjections[i]!
+      before += `${text.slice(from, at)}${questionOf(phrase) ?? ''} `
+      from = at
+    }
+    return (before + text.slice(from, offset)).slice(-CUE_REACH)
+  }
 }
 
 /** The longest text between two parts of a card number, in characters. */

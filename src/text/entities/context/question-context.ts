@@ -53,7 +53,7 @@ export function withQuestions(
 const MARKERS = markers()
 
 /** Returns the last sentence of a turn if it is a question or a request. */
-function questionOf(phrase: string): string | undefined {
+export function questionOf(phrase: string): string | undefined {
   const text = phrase.replace(MARKERS, '#').trimEnd()
   const marks = trailingFrom(text, /[.?!]/)
   const from = trailingFrom(text.slice(0, marks), /[^.?!]/u)

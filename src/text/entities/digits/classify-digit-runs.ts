@@ -1,8 +1,9 @@
 import { wordList } from '../../words/word-lists.ts'
 import { isGrouped, isMeasured, isRound } from '../amounts/amount-runs.ts'
 import type { Entity, EntityType } from '../entity-types.ts'
-import { precedingText } from '../matching/matching.ts'
+import { CUE_REACH, precedingText } from '../matching/matching.ts'
 import { isLuhn, isNorthAmericanPhone, isSsn } from './checksums.ts'
+import { withoutCorrected } from './corrections.ts'
 import type { DigitRun } from './digit-runs.ts'
 
 type Cue = {
@@ -25,6 +26,7 @@ type Cue = {
  */
 const cues: Cue[] = [
   { type: 'SSN', words: /\b(?:social(?: security)?(?: number)?|ssn)\b/gi, digits: [4, 9] },
+  { type: 'ROUTING_NUMBER', words: /\b(?:sort code|bsb)(?: number)?\b/gi, digits: [6, 6] },
   { type: 'ROUTING_NUMBER', words: /\b(?:routing|aba|transit)(?: number)?\b/gi, digits: [9, 9] },
   {
     type: 'BANK_ACCOUNT',
@@ -59,7 +61,8 @@ const cues: Cue[] = [
   },
   {
     type: 'PHONE_NUMBER',
-    words: /\b(?:number|reach|text|contact)\b/gi,
+    words:
+      /\b(?:(?<!\b(?:card|account|security|social|passport|licen[cs]e|policy|routing|insurance|member|order|reference|claim|tracking|case|registration) )number|reach|text|contact)\b/gi,
     digits: [7, 15],
     weak: true,
   },
@@ -128,7 +131,7 @@ function classify(
   const { digits } = foundRun
   const grouped = isGrouped(text, foundRun)
   const run = grouped ? { ...foundRun, groups: [digits.length] } : foundRun
-  const textBefore = precedingText(text, run.from)
+  const textBefore = withoutCorrected(precedingText(text, run.from, 120)).slice(-CUE_REACH)
   if (isCard(digits)) return { type: 'CREDIT_CARD', score: 1 }
   if (digits.length === 5 && afterState.test(textBefore))
     return { type: 'LOCATION_ZIP', score: 0.9 }

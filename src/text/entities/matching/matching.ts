@@ -39,7 +39,7 @@ export const leadPattern =
   "(?:[\\s,.:;?!-]|['’]s\\b|\\b(?:please|yes|yeah|yep|sure|okay|ok|uh|um|well|so|of course|right|it|it's|its|that's|that|is|was|would be|should be|will be|are|under|the|my|on|in|for|you|me|again|file|card|account|booking|reservation|number)\\b)*$"
 
 /** The number of characters before an offset in which a rule looks for a cue. */
-const CUE_REACH = 60
+export const CUE_REACH = 60
 
 /** Returns the text before an offset in which a rule looks for a cue. */
 export function precedingText(text: string, offset: number, reach = CUE_REACH): string {

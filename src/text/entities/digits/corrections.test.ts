@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { findEntities } from '../find-entities.ts'
+
+function found(text: string): string[] {
+  return findEntities({ text }).map(({ type, from, to }) => `${type} ${text.slice(from, to)}`)
+}
+
+const cases: Record<string, string[]> = {
+  "I'm forty one, no, sorry, forty two.": ['AGE forty one', 'AGE forty two'],
+  'My PIN is four one, sorry, four two one nine.': [
+    'PASSWORD four one',
+    'PASSWORD four two one nine',
+  ],
+  'My account number is 63. Hang on. 63319802.': ['ACCOUNT_NUMBER 63', 'ACCOUNT_NUMBER 63319802'],
+  'I was born on March 4th, I mean March 5th, 1982.': ['DOB March 4th', 'DOB March 5th, 1982'],
+  'I live at forty two Elm, no, sorry, forty three Elm Street.': [
+    'LOCATION_ADDRESS_STREET forty two Elm',
+    'LOCATION_ADDRESS_STREET forty three Elm Street',
+  ],
+  'My sort code is 20-41-07.': ['ROUTING_NUMBER 20-41-07'],
+  'We need two, sorry, three tickets.': [],
+  'I have no number, two brothers, three sisters.': [],
+}
+for (const [text, expected] of Object.entries(cases)) {
+  test(`finds ${expected.join(', ') || 'nothing'} in: ${text}`, () => {
+    assert.deepEqual(found(text), expected)
+  })
+}

@@ -1,0 +1,61 @@
+import type { Entity } from '../entity-types.ts'
+import type { DigitRun } from './digit-runs.ts'
+
+const filler = "(?:um|uh|er|so|it's|that's|it is|that is|it was|I'm|my)"
+const regret =
+  '(?:no|sorry|wait|oops|actually|rather|correction|apologies|my mistake|hang on|hold on|I mean|scratch that|let me (?:start|try|say that) (?:again|over))'
+/** "No, sorry, it's …": what people say between a slip of the tongue and what they meant. */
+const correction = `(?:${filler}[\\s,.…-]+){0,2}(?:${regret}[\\s,.!…-]+(?:${filler}[\\s,.…-]+){0,2}){1,4}`
+const isCorrection = new RegExp(`^[\\s,.…-]+${correction}$`, 'i')
+/** The name of a street after its number: "Forty two Elm, no, forty three Elm Street". */
+const streetName = /^(?: \p{Lu}[\p{L}'’]{0,40}){1,3}/u
+
+const numberWord =
+  '(?:zero|oh|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|double|triple|\\d{1,20})'
+const corrected = new RegExp(
+  `\\b${numberWord}(?:[\\s,.-]+${numberWord}){0,20}[\\s,.…-]+${correction}$`,
+  'i',
+)
+
+/** Removes a number that the number after the text corrects, so that its cue is still close. */
+export function withoutCorrected(textBefore: string): string {
+  return textBefore.replace(corrected, '')
+}
+
+/** The longest words of a correction, in characters. */
+const MAX_GAP_CHARS = 80
+
+/**
+ * Finds numbers that the speaker corrects, and corrected ones without a type: each has the type of
+ * the other ("forty one, no, sorry, forty two"). A date that corrects a birthday is one, too.
+ */
+export function findCorrected(
+  text: string,
+  { runs, found }: { runs: readonly DigitRun[]; found: readonly Entity[] },
+): Entity[] {
+  const numbers = runs.slice(1).flatMap((second, at) => {
+    const first = runs[at]!
+    const gap = text.slice(first.to, second.from)
+    if (gap.length > MAX_GAP_CHARS) return []
+    const [street = ''] = streetName.exec(gap) ?? []
+    if (!isCorrection.test(gap.slice(street.length))) return []
+    const before = found.find(({ from, to }) => from < first.to && to > first.from)
+    const after = found.find(({ from, to }) => from < second.to && to > second.from)
+    if (before && !after && !street) return [{ ...before, from: second.from, to: second.to }]
+    if (before || !after || (street && !after.type.startsWith('LOCATION'))) return []
+    return [{ ...after, from: first.from, to: first.to + street.length }]
+  })
+  return [...numbers, ...correctedBirthdays(text, found)]
+}
+
+function correctedBirthdays(text: string, found: readonly Entity[]): Entity[] {
+  const births = found.filter(({ type }) => type === 'DOB')
+  const dates = found.filter(({ type }) => type === 'DATE')
+  return births.flatMap((birth) => {
+    const date = dates.find(({ from }) => {
+      const gap = from - birth.to
+      return gap > 0 && gap <= MAX_GAP_CHARS && isCorrection.test(text.slice(birth.to, from))
+    })
+    return date ? [{ ...date, type: 'DOB' as const, score: birth.score }] : []
+  })
+}
