@@ -1,4 +1,5 @@
 import type { Entity } from '../entity-types.ts'
+import { precedingText } from '../matching/matching.ts'
 import type { DigitRun } from './digit-runs.ts'
 
 const filler = "(?:um|uh|er|so|it's|that's|it is|that is|it was|I'm|my)"
@@ -7,6 +8,7 @@ const regret =
 /** "No, sorry, it's …": what people say between a slip of the tongue and what they meant. */
 const correction = `(?:${filler}[\\s,.…-]+){0,2}(?:${regret}[\\s,.!…-]+(?:${filler}[\\s,.…-]+){0,2}){1,4}`
 const isCorrection = new RegExp(`^[\\s,.…-]+${correction}$`, 'i')
+const correctionBefore = new RegExp(`[\\s,.…-]+${correction}$`, 'i')
 /** The name of a street after its number: "Forty two Elm, no, forty three Elm Street". */
 const streetName = /^(?: \p{Lu}[\p{L}'’]{0,40}){1,3}/u
 
@@ -49,13 +51,14 @@ export function findCorrected(
 }
 
 function correctedBirthdays(text: string, found: readonly Entity[]): Entity[] {
-  const births = found.filter(({ type }) => type === 'DOB')
-  const dates = found.filter(({ type }) => type === 'DATE')
-  return births.flatMap((birth) => {
-    const date = dates.find(({ from }) => {
-      const gap = from - birth.to
-      return gap > 0 && gap <= MAX_GAP_CHARS && isCorrection.test(text.slice(birth.to, from))
-    })
-    return date ? [{ ...date, type: 'DOB' as const, score: birth.score }] : []
+  const births = new Map(
+    found.filter(({ type }) => type === 'DOB').map((birth) => [birth.to, birth]),
+  )
+  if (births.size === 0) return []
+  return found.flatMap((date) => {
+    if (date.type !== 'DATE') return []
+    const gap = correctionBefore.exec(precedingText(text, date.from, MAX_GAP_CHARS))?.[0] ?? ''
+    const birth = gap === '' ? undefined : births.get(date.from - gap.length)
+    return birth ? [{ ...date, type: 'DOB' as const, score: birth.score }] : []
   })
 }
