@@ -89,6 +89,19 @@ const patterns: EntityPattern[] = [
     score: 0.9,
   },
   { type: 'USERNAME', pattern: /(?<![\p{L}\d.])(?<e>@[\p{L}\d_]{2,30})/gu, score: 0.9 },
+  // Without a verb, what looks like nothing else: "Username jsmith, password Winter2024."
+  {
+    type: 'USERNAME',
+    pattern:
+      /\b(?:user ?name|user id|login),? (?<e>[\p{L}\d][\p{L}\d_.-]{1,40})(?=,? (?:and )?(?:the )?password,? (?=[\p{L}\d]{6})(?:\p{L}{1,40}\d|\d{1,40}\p{L}))/giu,
+    score: 0.9,
+  },
+  {
+    type: 'PASSWORD',
+    pattern:
+      /\bpass ?(?:word|phrase|code),? (?<e>(?=[\p{L}\d]{6})(?:\p{L}{1,40}\d|\d{1,40}\p{L})[\p{L}\d]{0,40})(?![\p{L}\d])/giu,
+    score: 0.9,
+  },
   {
     type: 'PASSWORD',
     pattern: new RegExp(
