@@ -51,7 +51,7 @@ const patterns: EntityPattern[] = [
   ),
   amountPattern(
     'AGE',
-    `\\b(?:son|daughter|child|kid|baby|boy|girl|brother|sister|wife|husband|mother|father|mom|dad)(?:'s| is| was| just turned) (?:now |only |almost )?(?<e>${amount})(?=[.,?!]|$| and | now\\b)`,
+    `\\b(?:who|son|daughter|child|kid|baby|boy|girl|brother|sister|wife|husband|mother|father|mom|dad)(?:'s| is| was| just turned) (?:now |only |almost )?(?<e>${amount})(?=[.,?!]|$| and | now\\b)`,
   ),
   amountPattern(
     'MONEY',

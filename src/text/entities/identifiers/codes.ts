@@ -166,7 +166,9 @@ function readSign(lexemes: readonly Lexeme[], at: number, inside: boolean) {
   if (/^[A-Z]$/.test(text) && (!/^[a-z]/.test(next?.text ?? '') || isSpokenConnector(next!.lower)))
     return { sign: text, count: 1 }
   if (/^[A-Z]$/.test(text) && readDigits(lexemes, at + 1, false)) return { sign: text, count: 1 }
-  const following = next?.text === '-' ? lexemes[at + 2] : next
-  const besideDigits = /^\d/.test(following?.text ?? '') || /^\d/.test(lexemes[at - 1]?.text ?? '')
+  let after = at + 1
+  while (after < lexemes.length && isJoint(lexemes, after)) after++
+  const besideDigits =
+    readDigits(lexemes, after, false) !== undefined || /^\d/.test(lexemes[at - 1]?.text ?? '')
   return /^[A-Z]{2,6}$/.test(text) && besideDigits ? { sign: text, count: 1 } : undefined
 }

@@ -36,7 +36,7 @@ const patterns: EntityPattern[] = [
   {
     type: 'LOCATION_ADDRESS_STREET',
     pattern: new RegExp(
-      `\\b${flat}(?:(?:${amount}|${house})(?: ?[A-Za-z]\\b)?,? (?:(?:North|South|East|West|N\\.|S\\.|E\\.|W\\.) )?(?:${streetName} ){1,5}${street}|(?!(?:19|20)\\d\\d )(?:${amount}|${house})(?: ?[A-Za-z]\\b)?,? (?:${streetName} ){1,3}${ambiguousStreet})(?![\\p{L}])(?: ${direction}(?![\\p{L}]))?(?:,? (?:[Aa]partment|[Aa]pt\\.?|[Ss]uite|[Uu]nit) (?:${amount}|[A-Z])(?: ?[A-Z]\\b)?)?`,
+      `\\b${flat}(?:(?:${amount}|${house})(?: ?[A-Za-z]\\b)?,? (?:(?:North|South|East|West|N\\.|S\\.|E\\.|W\\.) )?(?:${streetName} ){1,5}${street}|(?!(?:19|20)\\d\\d )(?:${amount}|${house})(?: ?[A-Za-z]\\b)?,? (?:${streetName} ){1,3}${ambiguousStreet})(?![\\p{L}])(?: ${direction}(?![\\p{L}]))?(?:,? (?:[Ff]lat|[Aa]partment|[Aa]pt\\.?|[Ss]uite|[Uu]nit) (?:${amount}|[A-Z])(?: ?[A-Z]\\b)?)?`,
       'gu',
     ),
     score: 0.9,

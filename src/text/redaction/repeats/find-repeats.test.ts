@@ -128,3 +128,11 @@ test('passwords are found in any case, and codes in any grouping', () => {
     assert.match(text, /^Thank you, \[VEHICLE_ID_\d\]\.$/)
   }
 })
+
+test('a code is found although its dash was said only once', () => {
+  const lines = ['0: Your reference is WX, dash, 4 4 1 2.', '1: WX4412, got it.']
+  assert.deepEqual(redacted(lines), [
+    'Your reference is [NUMERICAL_PII_1].',
+    '[NUMERICAL_PII_2], got it.',
+  ])
+})

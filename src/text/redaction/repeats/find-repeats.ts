@@ -47,6 +47,7 @@ function codesFrom(
   at: number,
   { codes, longest }: Pick<KnownWords, 'codes'> & { longest: number },
 ): readonly Entity[] {
+  if (toCode(words[at]!.text) === '') return []
   let code = ''
   for (const { text, to } of words.slice(at, at + longest)) {
     code += toCode(text)

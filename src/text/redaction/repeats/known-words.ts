@@ -1,4 +1,4 @@
-import { digitRuns } from '../../entities/digits/digit-runs.ts'
+import { digitRuns, isSpokenConnector } from '../../entities/digits/digit-runs.ts'
 import { type Lexeme, lexemesOf } from '../../entities/digits/spoken-digits.ts'
 import type { EntityType } from '../../entities/entity-types.ts'
 import { listSpelling } from '../../entities/names/accents.ts'
@@ -101,9 +101,13 @@ const spokenDigits: ReadonlyMap<string, string> = new Map(
     .concat([['oh', '0']]),
 )
 
-/** Returns a word as letters and digits of a code: `BMW` as `bmw`, `seven` as `7`. */
+/**
+ * Returns a word as letters and digits of a code: `BMW` as `bmw`, `seven` as `7`, "dash" as
+ * nothing.
+ */
 export function toCode(word: string): string {
   const lower = word.toLowerCase()
+  if (isSpokenConnector(lower)) return ''
   return spokenDigits.get(lower) ?? lower.replaceAll(/[^\p{L}\p{N}]/gu, '')
 }
 
