@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { WebSocket } from 'ws'
+import { wavHeader } from '../../../src/audio/containers/wav-header.ts'
 import { createFakeSpeechEngine } from '../../support/asr/fake-speech-engine.ts'
 import { connect, openSession } from '../../support/live/clients/live-client.ts'
+import { ofType } from '../../support/live/clients/live-messages.ts'
 import {
   jobOf,
   speech,
@@ -66,6 +68,17 @@ test('an ended session is closed with 4410, and later its token is unknown', asy
   client.stop()
   await client.closed
   assert.equal((await (await connect(url)).closed).code, 4410)
+})
+
+test('a header that contradicts the session is refused and closes with 4400', async () => {
+  const { url } = await openSession(server)
+  const client = await connect(url)
+  client.send(wavHeader({ encoding: 's16', sampleRate: 8000, channels: 1 }, 0))
+  assert.equal((await client.closed).code, 4400)
+  const [refused] = ofType(client.messages, 'audio_chunk')
+  assert.equal(refused?.acknowledged, false)
+  assert.equal(refused?.error?.exception, 'InvalidChunk')
+  assert.equal(refused?.data, null)
 })
 
 test('closing with 1000 ends the session, any other code does not', async () => {

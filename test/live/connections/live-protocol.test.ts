@@ -191,17 +191,6 @@ test('WAV headers count as bytes, not as time, and are not recorded', async () =
   assert.deepEqual((await download(id)).subarray(44), Buffer.concat([a!, b!, c!]))
 })
 
-test('a header that contradicts the session is refused and closes with 4400', async () => {
-  const { url } = await openSession(server)
-  const client = await connect(url)
-  client.send(wavHeader({ encoding: 's16', sampleRate: 8000, channels: 1 }, 0))
-  assert.equal((await client.closed).code, 4400)
-  const [refused] = ofType(client.messages, 'audio_chunk')
-  assert.equal(refused?.acknowledged, false)
-  assert.equal(refused?.error?.exception, 'InvalidChunk')
-  assert.equal(refused?.data, null)
-})
-
 test('bad base64, audio after the stop and a second stop are refused', async () => {
   const { id, url } = await openSession(server)
   const client = await connect(url)
