@@ -14,8 +14,14 @@ export const DAY_MS = 86_400_000
 /** The longest delay of a Node.js timer; a longer one would fire at once. */
 export const MAX_TIMER_MS = 2 ** 31 - 1
 
+/** The longest last part of a receive timeout. */
+const LAST_PART_MS = 5000
+
 /** What is added to the clocks of this machine. */
 const correction = { wall: 0, steady: 0 }
+
+/** A timeout that `restart` starts anew, because something has arrived. */
+export type ReceiveTimeout = { restart(): void; clear(): void }
 
 /** Returns the time in milliseconds since 1970. */
 export function wallNow(): number {
@@ -33,6 +39,30 @@ export function steadyNow(): number {
 /** Returns the seconds since a time of `performance.now()`. */
 export function secondsSince(startedAt: number): number {
   return (performance.now() - startedAt) / 1000
+}
+
+/**
+ * Calls `onTimeout` after `ms`, unless it is cleared or restarted because something arrived. If
+ * this process stood still, as in a paused container, timers fire before the sockets are read.
+ * The last part of the time therefore begins only when the first part has ended, so what has
+ * arrived by then is read.
+ */
+export function startReceiveTimeout(onTimeout: () => void, ms: number): ReceiveTimeout {
+  const lastPartMs = Math.min(LAST_PART_MS, ms / 4)
+  let timer: NodeJS.Timeout
+  const start = () => {
+    timer = setTimeout(() => {
+      timer = setTimeout(onTimeout, lastPartMs)
+    }, ms - lastPartMs)
+  }
+  start()
+  return {
+    restart() {
+      clearTimeout(timer)
+      start()
+    },
+    clear: () => clearTimeout(timer),
+  }
 }
 
 /** Reads another clock and follows it from now on. Returns by how much the wall clock differs. */

@@ -10,6 +10,7 @@ import { clientAddressOf } from './auth/client-address.ts'
 import { drainBody } from './bodies/receiving/drain-body.ts'
 import { acceptJson } from './bodies/receiving/json-body.ts'
 import { rejectEarly } from './bodies/receiving/reject-early.ts'
+import { endSilentConnections } from './bodies/receiving/silent-connections.ts'
 import { watchBodies } from './bodies/receiving/slow-bodies.ts'
 import { refuseSmallChunks } from './bodies/receiving/small-chunks.ts'
 import { parseQuery } from './lists/parse-query.ts'
@@ -63,6 +64,7 @@ export function createFastify(app: ServerDeps): FastifyInstance {
   const http = newFastify(app, { pipelineQueue, idHeaders })
   observeRequests(http, app)
   const isStopping = closeConnectionsOnStop(http)
+  endSilentConnections(http.server)
   pipelineQueue.handle(http.server, (socket) =>
     refuse(socket, 'too many requests wait on one connection'),
   )

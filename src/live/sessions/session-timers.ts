@@ -1,10 +1,10 @@
-import { MAX_TIMER_MS } from '../../clock.ts'
+import { MAX_TIMER_MS, type ReceiveTimeout, startReceiveTimeout } from '../../clock.ts'
 import type { StopReason } from '../journal/log-records.ts'
 
 /** The timers that end a session, one per reason. */
 export class SessionTimers {
   readonly #onEnd: (reason: StopReason) => void
-  readonly #timers = new Map<StopReason, NodeJS.Timeout>()
+  readonly #timers = new Map<StopReason, ReceiveTimeout>()
 
   constructor(onEnd: (reason: StopReason) => void) {
     this.#onEnd = onEnd
@@ -16,12 +16,12 @@ export class SessionTimers {
     const delayMs = Math.max(0, Math.min(requestedMs, MAX_TIMER_MS))
     this.#timers.set(
       reason,
-      setTimeout(() => this.#onEnd(reason), delayMs),
+      startReceiveTimeout(() => this.#onEnd(reason), delayMs),
     )
   }
 
   clear(reason: StopReason): void {
-    clearTimeout(this.#timers.get(reason))
+    this.#timers.get(reason)?.clear()
     this.#timers.delete(reason)
   }
 

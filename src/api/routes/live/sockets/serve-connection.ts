@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type RawData, type WebSocket, WebSocketServer } from 'ws'
+import { type ReceiveTimeout, startReceiveTimeout } from '../../../../clock.ts'
 import {
   ABNORMAL_CLOSURE,
   closeCodes,
@@ -175,7 +176,7 @@ function watchHeartbeat(webSocket: WebSocket, connection: SocketConnection) {
   let [sent, confirmed] = [0, 0]
   let isPaused = false
   let isRequested = false
-  let deadline: NodeJS.Timeout | undefined
+  let deadline: ReceiveTimeout | undefined
 
   function ping(): void {
     if (isRequested || isPaused || webSocket.readyState !== webSocket.OPEN) return
@@ -184,10 +185,10 @@ function watchHeartbeat(webSocket: WebSocket, connection: SocketConnection) {
     webSocket.ping(String(sent))
   }
   function setDeadline(): void {
-    deadline = setTimeout(() => webSocket.terminate(), PING_MS)
+    deadline = startReceiveTimeout(() => webSocket.terminate(), PING_MS)
   }
   function clearDeadline(): void {
-    clearTimeout(deadline)
+    deadline?.clear()
     deadline = undefined
   }
 
@@ -211,9 +212,7 @@ function watchHeartbeat(webSocket: WebSocket, connection: SocketConnection) {
     },
     /** Extends the time for the answer, which may be queued behind much audio. */
     onReceived(): void {
-      if (!deadline) return
-      clearDeadline()
-      setDeadline()
+      deadline?.restart()
     },
     /** Stops waiting for answers while the socket is not read, because none would be seen. */
     pause(): void {
