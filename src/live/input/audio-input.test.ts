@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createMemorySessionStore } from '../../../test/support/live/stores/memory-session-store.ts'
 import { createRandom } from '../../../test/support/random/random.ts'
+import { wavHeader } from '../../audio/containers/wav-header.ts'
 import { createLog } from '../../observability/log.ts'
 import { Journal } from '../journal/journal.ts'
 import type { MessageOutbox } from '../messages/message-outbox.ts'
@@ -10,7 +11,7 @@ import { AudioInput } from './audio-input.ts'
 const format = { encoding: 's16', sampleRate: 16_000, channels: 1 } as const
 
 /** Opens an audio input; `acks` are the acknowledged byte ranges. */
-function openAudioInput() {
+function openAudioInput({ disconnect = assert.fail as () => void } = {}) {
   const store = createMemorySessionStore()
   const acks: [number, number][] = []
   const { signal } = new AbortController()
@@ -19,7 +20,7 @@ function openAudioInput() {
     wantsAcks: true,
     acknowledge: (text: string) => acks.push(JSON.parse(text).data.byte_range),
     send: () => {},
-    disconnect: assert.fail,
+    disconnect,
   } as unknown as MessageOutbox
   const audioInput = new AudioInput({
     sessionId: 'one',
@@ -132,4 +133,17 @@ test('the end of a session stores held audio', async () => {
     [900, 900],
     [900, 910],
   ])
+})
+
+test('nothing that follows a refused header is stored, until a client connects again', async () => {
+  const { audioInput, flushed, stored } = openAudioInput({ disconnect() {} })
+  const header = wavHeader({ ...format, sampleRate: 8000 }, 1000)
+  audioInput.take(Buffer.concat([header, audio]))
+  audioInput.take(audio)
+  await flushed()
+  assert.equal(stored(), 0)
+  await audioInput.resume(undefined)
+  audioInput.take(audio)
+  await flushed()
+  assert.equal(stored(), 1000)
 })

@@ -58,6 +58,8 @@ export class AudioInput {
   readonly #options: AudioInputOptions
   readonly #chunkPositions: ChunkPositions
   #held: HeldChunks | undefined
+  /** Whether a header of this connection was refused, which therefore ends. */
+  #isRefused = false
 
   constructor(options: AudioInputOptions) {
     this.#options = options
@@ -80,6 +82,7 @@ export class AudioInput {
    */
   async resume(offset: number | undefined): Promise<boolean> {
     this.dropHeld()
+    this.#isRefused = false
     const chunkPositions = this.#chunkPositions
     chunkPositions.continueAt(chunkPositions.received)
     if (offset !== undefined) {
@@ -164,6 +167,7 @@ export class AudioInput {
   }
 
   #store({ bytes, arrivedAt }: ArrivedChunk): void {
+    if (this.#isRefused) return // What was on its way has the same wrong format.
     const { sessionId, journal, outbox, metrics = noMetrics } = this.#options
     const at = wallNow()
     if (this.#chunkPositions.received === 0) {
@@ -172,6 +176,7 @@ export class AudioInput {
     }
     const acceptedChunk = this.#chunkPositions.add(bytes, at)
     if ('problem' in acceptedChunk) {
+      this.#isRefused = true
       const error = { status_code: 400, exception: 'InvalidChunk', message: acceptedChunk.problem }
       outbox.send({ type: 'audio_chunk', acknowledged: false, error, data: null })
       outbox.disconnect(closeCodes.misuse) // No further chunk can fix this.
