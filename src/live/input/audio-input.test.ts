@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import test from 'node:test'
+import test, { type TestContext } from 'node:test'
 import { createMemorySessionStore } from '../../../test/support/live/stores/memory-session-store.ts'
 import { createRandom } from '../../../test/support/random/random.ts'
 import { wavHeader } from '../../audio/containers/wav-header.ts'
@@ -78,12 +78,17 @@ async function resumed() {
   return opened
 }
 
+/** Lets time pass while the process runs: no timer fires late. */
+function run(t: TestContext, ms: number): void {
+  for (let i = 0; i < ms; i++) t.mock.timers.tick(1)
+}
+
 test('an empty chunk does not decide whether the next ones repeat audio', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'] })
   const { audioInput, acks, flushed, stored } = await resumed()
   const empty = Buffer.alloc(0)
   audioInput.take(empty)
-  t.mock.timers.tick(1000)
+  run(t, 1000)
   audioInput.take(empty)
   audioInput.settle()
   audioInput.take(empty)
@@ -104,7 +109,7 @@ test('slowly repeated audio is held, but only for a limited time', async (t) => 
   const repeat = async (from: number, count: number) => {
     for (let at = from; at < from + count; at++) {
       audioInput.take(audio.subarray(at, at + 1))
-      t.mock.timers.tick(999)
+      run(t, 999)
     }
     await flushed()
   }
@@ -114,11 +119,25 @@ test('slowly repeated audio is held, but only for a limited time', async (t) => 
   assert.deepEqual([acks.length, acks.at(-1)], [11, [910, 911]])
 })
 
+test('audio that is repeated while the server stands still is not stored again', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout', 'Date'] })
+  const { audioInput, acks, flushed, stored } = await resumed()
+  audioInput.take(audio.subarray(0, 500))
+  t.mock.timers.tick(60_000) // The timers fire at once, before the socket is read.
+  audioInput.take(audio.subarray(500))
+  await flushed()
+  assert.deepEqual(acks, [
+    [0, 500],
+    [500, 1000],
+  ])
+  assert.equal(stored(), 1000)
+})
+
 test('held audio is stored when the client stops repeating', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'] })
   const { audioInput, acks, flushed } = await resumed()
   audioInput.take(audio.subarray(0, 100))
-  t.mock.timers.tick(1000)
+  run(t, 1000)
   await flushed()
   assert.deepEqual(acks, [[900, 1000]])
 })

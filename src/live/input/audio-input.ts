@@ -1,4 +1,4 @@
-import { wallNow } from '../../clock.ts'
+import { type ReceiveTimeout, startReceiveTimeout, wallNow } from '../../clock.ts'
 import type { SessionStore } from '../../storage/live/session-store.ts'
 import { roundTo } from '../../transcript/rounding.ts'
 import { closeCodes } from '../connection/close-codes.ts'
@@ -46,7 +46,7 @@ type HeldChunks = {
   /** When the first held chunk arrived; undefined while none is held. */
   since: number | undefined
   hasAudio: boolean
-  timer: NodeJS.Timeout | undefined
+  timeout: ReceiveTimeout | undefined
 }
 
 /**
@@ -97,7 +97,7 @@ export class AudioInput {
     const stored = await readChunks(repeatable, (from, to) => store.readAudio(from, to))
     const { from, boundaries } = repeatable
     const matcher = createResumeMatcher({ from: from.received, stored, boundaries })
-    this.#held = { matcher, chunks: [], since: undefined, hasAudio: false, timer: undefined }
+    this.#held = { matcher, chunks: [], since: undefined, hasAudio: false, timeout: undefined }
     return true
   }
 
@@ -112,7 +112,7 @@ export class AudioInput {
     held.chunks.push(arrived)
     held.hasAudio ||= chunk.length > 0
     const position = chunk.length > 0 ? held.matcher.write(chunk) : undefined
-    clearTimeout(held.timer)
+    held.timeout?.clear()
     if (position !== undefined) {
       this.#release(position)
       return
@@ -120,7 +120,8 @@ export class AudioInput {
     const now = wallNow()
     held.since ??= now
     const remainingMs = held.since + MAX_REPEAT_TIMEOUT_MS - now
-    held.timer = setTimeout(() => this.settle(), Math.min(REPEAT_TIMEOUT_MS, remainingMs))
+    const ms = Math.min(REPEAT_TIMEOUT_MS, remainingMs)
+    held.timeout = startReceiveTimeout(() => this.settle(), ms)
   }
 
   /**
@@ -134,7 +135,7 @@ export class AudioInput {
       this.#release(held.matcher.decide())
       return
     }
-    clearTimeout(held.timer)
+    held.timeout?.clear()
     held.since = undefined
     for (const chunk of held.chunks.splice(0)) this.#store(chunk)
   }
@@ -144,7 +145,7 @@ export class AudioInput {
    * were not acknowledged. The client sends them again.
    */
   dropHeld(): void {
-    clearTimeout(this.#held?.timer)
+    this.#held?.timeout?.clear()
     this.#held = undefined
   }
 
@@ -159,8 +160,8 @@ export class AudioInput {
   }
 
   #release(position: number): void {
-    const { chunks, timer } = this.#held!
-    clearTimeout(timer)
+    const { chunks, timeout } = this.#held!
+    timeout?.clear()
     this.#held = undefined
     this.#chunkPositions.continueAt(position)
     for (const chunk of chunks) this.#store(chunk)
