@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs'
-import { mkdtemp, open, stat } from 'node:fs/promises'
+import { constants, copyFile, mkdtemp, open } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
@@ -8,6 +8,7 @@ import { encodedExtension } from '../../audio/containers/detect-container.ts'
 import { decodeMedia } from '../../audio/decode-media.ts'
 import type { DecodedMedia } from '../../audio/decoder/decoder-messages.ts'
 import type { Terminal } from '../terminal/terminal.ts'
+import { findPath, requireFile } from '../transcribe/input-files.ts'
 import { bytesPerSecond, type LiveFormat } from './live-api-types.ts'
 import { findRecorder, MICROPHONE_FORMAT, recordAudio } from './live-recorder.ts'
 import { isWav, readWavStream } from './live-wav.ts'
@@ -60,7 +61,7 @@ async function openFile(
     removeFolder()
   }
   try {
-    const media = await decodeMedia(path, folder, {
+    const media = await decodeMedia(await nameAsText(path, folder), folder, {
       nameHint: path,
       signal,
       maxSeconds: MAX_SECONDS,
@@ -84,12 +85,16 @@ async function openFile(
   }
 }
 
-async function requireFile(path: string): Promise<void> {
-  const stats = await stat(path).catch((cause: NodeJS.ErrnoException) => {
-    const reason = cause.code === 'ENOENT' ? 'the file does not exist' : cause.message
-    throw new Error(`Cannot open ${path}: ${reason}`, { cause })
-  })
-  if (stats.isDirectory()) throw new Error(`Cannot open ${path}: it is a folder`)
+/**
+ * Returns a path of the file that is valid UTF-8, since the decoder gets it as text: if its own is
+ * not, that of a copy in `folder`.
+ */
+async function nameAsText(path: string, folder: string): Promise<string> {
+  const found = findPath(path)
+  if (typeof found === 'string') return found
+  const copy = join(folder, 'recording')
+  await copyFile(found, copy, constants.COPYFILE_FICLONE)
+  return copy
 }
 
 function distinctChannels({ channels }: DecodedMedia): string[] {

@@ -88,3 +88,17 @@ test('a file is found whose name is not UTF-8, unless two look the same', {
   await write('caf\xe8.wav')
   await assert.rejects(open(), /^Error: Cannot open .*caf\ufffd\.wav: its name is not UTF-8, and/)
 })
+
+test('a folder is found whose name is not UTF-8, and the files in it', {
+  skip: process.platform !== 'linux' && 'other systems refuse such names',
+}, async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'steno-test-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const inner = (name: string) => Buffer.from(join(folder, name), 'latin1')
+  await mkdir(inner('\xe9t\xe9'))
+  await writeFile(inner('\xe9t\xe9/caf\xe9.wav'), 'sound')
+  const [path] = expandFolders([join(folder, '\ufffdt\ufffd')]) as [string]
+  const recording = readRecording(path) as Recording & { kind: 'file' }
+  const { body } = await openRecording(recording, new Readable())
+  assert.equal(await text(body), 'sound')
+})

@@ -1,6 +1,6 @@
-import { createReadStream, existsSync, readdirSync, statSync } from 'node:fs'
+import { createReadStream, existsSync, readdirSync, type Stats, statSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, sep } from 'node:path'
 import type { Readable } from 'node:stream'
 import { isMediaName } from '../../audio/containers/media-names.ts'
 import { decodePart } from '../../net/decode-part.ts'
@@ -33,9 +33,10 @@ export function readRecording(argument: string): Recording {
  */
 export function expandFolders(args: readonly string[]): string[] {
   return args.flatMap((argument) => {
-    const isFolder = statSync(argument, { throwIfNoEntry: false })?.isDirectory() ?? false
+    const folder = findPath(argument)
+    const isFolder = statSync(folder, { throwIfNoEntry: false })?.isDirectory() ?? false
     if (!isFolder) return [argument]
-    const names = readdirSync(argument, { withFileTypes: true })
+    const names = readdirSync(folder, { withFileTypes: true })
       .filter((entry) => !entry.isDirectory() && isMediaName(entry.name))
       .map(({ name }) => name)
     if (names.length > 0) return names.sort().map((name) => join(argument, name))
@@ -64,7 +65,7 @@ export async function openRecording(
     if (stdin.readableDidRead) throw new Error('Cannot send standard input again')
     return { body: stdin, size: undefined }
   }
-  const size = await sizeOf(recording.path)
+  const { size } = await requireFile(recording.path)
   return { body: createReadStream(findPath(recording.path)), size }
 }
 
@@ -74,7 +75,7 @@ export async function openRecording(
  */
 export async function findRecordingProblem(recording: Recording): Promise<unknown> {
   if (recording.kind !== 'file') return undefined
-  return sizeOf(recording.path).then(
+  return requireFile(recording.path).then(
     () => undefined,
     (error: unknown) => error,
   )
@@ -89,28 +90,29 @@ export function recordingBytes(recording: Recording): number {
   return statSync(recording.path, { throwIfNoEntry: false })?.size ?? 0
 }
 
-async function sizeOf(path: string): Promise<number> {
+/** Returns the state of a local file; rejects with an error that says why it cannot be opened. */
+export async function requireFile(path: string): Promise<Stats> {
   const stats = await stat(findPath(path)).catch((cause: NodeJS.ErrnoException) => {
     const reason = cause.code === 'ENOENT' ? 'the file does not exist' : sanitize(cause.message)
     throw new Error(`Cannot open ${sanitize(path)}: ${reason}`, { cause })
   })
   if (stats.isDirectory()) throw new Error(`Cannot open ${sanitize(path)}: it is a folder`)
-  return stats.size
+  return stats
 }
 
 /**
- * Returns the path by which a file can be opened. Node decodes arguments and names as UTF-8, and
- * other bytes become U+FFFD: the file is the one in its folder whose name becomes the same. Throws
- * an error if there are several.
+ * Returns the path by which a file or folder can be opened. Node decodes arguments and names as
+ * UTF-8, and other bytes become U+FFFD: each part of the path is the one in its folder whose name
+ * becomes the same. Throws an error if there are several.
  */
-function findPath(path: string): string | Buffer {
+export function findPath(path: string): string | Buffer {
   if (!path.includes('\ufffd') || existsSync(path)) return path
-  const folder = dirname(path)
+  const folder = findPath(dirname(path))
   if (!existsSync(folder)) return path
   const names = readdirSync(folder, { encoding: 'buffer' })
   const [name, other] = names.filter((name) => String(name) === basename(path))
   if (name === undefined) return path
-  if (other === undefined) return Buffer.concat([Buffer.from(join(folder, '/')), name])
+  if (other === undefined) return Buffer.concat([Buffer.from(folder), Buffer.from(sep), name])
   const problem = 'its name is not UTF-8, and neither is that of another file that looks the same'
   throw new Error(`Cannot open ${sanitize(path)}: ${problem}; rename one of them`)
 }
