@@ -1,6 +1,6 @@
 import { readProgramVersion } from '../config/version.ts'
-import { messageOf } from '../errors.ts'
 import { UsageError } from './terminal/arguments.ts'
+import { explainFailure } from './terminal/file-errors.ts'
 import { sanitize, sanitizeLines } from './terminal/sanitize.ts'
 import type { Command, Terminal } from './terminal/terminal.ts'
 
@@ -119,7 +119,7 @@ export async function runCommand(args: readonly string[], terminal: Terminal): P
     return await command.run(rest, terminal)
   } catch (error) {
     if (signal.aborted) return 130
-    for (const line of sanitizeLines(messageOf(error)).split('\n'))
+    for (const line of sanitizeLines(explainFailure(error)).split('\n'))
       stderr.write(`steno ${name}: ${line}\n`)
     if (!(error instanceof UsageError)) return 1
     stderr.write(`See 'steno ${name} --help'\n`)

@@ -39,16 +39,23 @@ export async function installSpeakerModel(
   addition: ModelInstallation,
 ): Promise<InstalledSpeakerModel> {
   const { source } = addition
-  const sourceStat = await stat(source).catch(() => undefined)
+  const sourceStat = await stat(source).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'EACCES') throw unreadable(source, error)
+    return undefined
+  })
   if (!sourceStat?.isFile()) {
     const problem = sourceStat ? 'it is not a file' : 'the file does not exist'
     throw new Error(`Cannot add ${source}: ${problem}`)
   }
   await access(source, constants.R_OK).catch((cause) => {
-    throw new Error(`Cannot add ${source}: the file is not readable`, { cause })
+    throw unreadable(source, cause)
   })
   await makeFolder(speakerModelsFolder(folder))
   return changeModels(folder, addition, () => replaceModel(folder, addition))
+}
+
+function unreadable(source: string, cause: unknown): Error {
+  return new Error(`Cannot add ${source}: the file is not readable`, { cause })
 }
 
 /** Runs a change of the added models, one at a time: the kinds are tested together. */

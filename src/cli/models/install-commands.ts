@@ -48,7 +48,10 @@ export async function importFolder(args: string[], terminal: Terminal): Promise<
   const { values, positionals } = parseArguments(args, options)
   const [source, ...names] = positionals
   if (source === undefined) throw new UsageError('import takes a FOLDER')
-  const sourceStat = await stat(source).catch(() => undefined)
+  const sourceStat = await stat(source).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'EACCES') throw error
+    return undefined
+  })
   if (!sourceStat?.isDirectory()) {
     const problem = sourceStat ? 'it is not a folder' : 'the folder does not exist'
     throw new UsageError(`Cannot import ${source}: ${problem}`)

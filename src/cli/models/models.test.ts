@@ -12,6 +12,8 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs'
+import promises from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
@@ -195,6 +197,24 @@ test('a sherpa-onnx model is imported under a name, without unrelated files', as
   const broken = await models('import', tones, '--as', 'other', '--languages', 'en')
   assert.match(broken.stderr, /Cannot import .*tones: .* needs its tokens.txt/)
   assert.equal((await models('remove', 'tones')).code, 0)
+})
+
+test('a folder or file that may not be read is named with the reason', async (t) => {
+  const denied = (path: string) => async () => {
+    const error = new Error(`EACCES: permission denied, scandir '${path}'`)
+    throw Object.assign(error, { code: 'EACCES', syscall: 'scandir', path })
+  }
+  for (const method of ['stat', 'readdir'] as const) {
+    const mocked = t.mock.method(promises, method, denied(root))
+    syncBuiltinESMExports()
+    for (const options of [[], ['--as', 'ours', '--languages', 'de']]) {
+      const { code, stderr } = await models('import', root, ...options)
+      assert.match(stderr, /^steno models: Cannot open \S+: permission denied$/m)
+      assert.equal(code, 1)
+    }
+    mocked.mock.restore()
+    syncBuiltinESMExports()
+  }
 })
 
 test('a folder without a valid model is not imported', async () => {

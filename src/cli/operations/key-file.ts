@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { UsageError } from '../terminal/arguments.ts'
+import { explainReading } from '../terminal/file-errors.ts'
 
 /** The option that names the key of encrypted backups. */
 export const keyFileOption = { 'key-file': { type: 'string' } } as const
@@ -12,8 +13,7 @@ export const keyFileHelp = `  --key-file FILE  encrypts the backup, or opens an 
 /** Reads the key of encrypted backups; undefined if none is named. */
 export async function readKeyFile(path: string | undefined): Promise<Uint8Array | undefined> {
   if (path === undefined) return undefined
-  return readFile(path).catch((error: NodeJS.ErrnoException) => {
-    const reason = error.code === 'ENOENT' ? 'the file does not exist' : error.message
-    throw new UsageError(`Cannot read the key ${path}: ${reason}`, { cause: error })
+  return readFile(path).catch((cause: unknown) => {
+    throw new UsageError(`Cannot read the key ${path}: ${explainReading(cause)}`, { cause })
   })
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import promises, { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -8,6 +9,7 @@ import test from 'node:test'
 import {
   countBytes,
   expandFolders,
+  findRecordingProblem,
   openRecording,
   type Recording,
   readRecording,
@@ -38,7 +40,8 @@ test('a missing file or a folder is reported in plain words', async () => {
     open('/no\n\u001b[2J'),
     /^Error: Cannot open \/no\?\?\[2J: the file does not exist/,
   )
-  await assert.rejects(open('/dev/null/\n'), /^Error: Cannot open \/dev\/null\/\?: ENOTDIR.*\?'$/)
+  const inFile = /^Error: Cannot open \/dev\/null\/\?: a part of the path is not a folder$/
+  await assert.rejects(open('/dev/null/\n'), inFile)
 })
 
 test('standard input cannot be opened a second time', async () => {
@@ -101,4 +104,26 @@ test('a folder is found whose name is not UTF-8, and the files in it', {
   const recording = readRecording(path) as Recording & { kind: 'file' }
   const { body } = await openRecording(recording, new Readable())
   assert.equal(await text(body), 'sound')
+})
+
+test('a file that may not be read is reported before it is opened', async (t) => {
+  const access = t.mock.method(promises, 'access', async () => {
+    throw Object.assign(new Error('EACCES: permission denied'), { code: 'EACCES' })
+  })
+  syncBuiltinESMExports()
+  const problem = await findRecordingProblem(readRecording(import.meta.filename))
+  assert.match(String(problem), /^Error: Cannot open \S+input-files\.test\.ts: permission denied$/)
+  access.mock.restore()
+  syncBuiltinESMExports()
+})
+
+test('a file that is lost after the check fails the one who reads it', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'steno-test-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const path = join(folder, 'a.wav')
+  await writeFile(path, 'sound')
+  const recording = readRecording(path) as Recording & { kind: 'file' }
+  const { body } = await openRecording(recording, new Readable())
+  await rm(path)
+  await assert.rejects(text(body), { code: 'ENOENT' })
 })

@@ -1,10 +1,20 @@
-import { createReadStream, existsSync, readdirSync, type Stats, statSync } from 'node:fs'
-import { stat } from 'node:fs/promises'
+import {
+  type BigIntStats,
+  constants,
+  createReadStream,
+  type Dirent,
+  existsSync,
+  readdirSync,
+  type Stats,
+  statSync,
+} from 'node:fs'
+import { access, stat } from 'node:fs/promises'
 import { basename, dirname, join, sep } from 'node:path'
 import type { Readable } from 'node:stream'
 import { isMediaName } from '../../audio/containers/media-names.ts'
 import { decodePart } from '../../net/decode-part.ts'
 import { UsageError } from '../terminal/arguments.ts'
+import { explainReading } from '../terminal/file-errors.ts'
 import { sanitize } from '../terminal/sanitize.ts'
 
 /** A recording to transcribe: a local file, a URL that the server fetches, or standard input. */
@@ -34,14 +44,30 @@ export function readRecording(argument: string): Recording {
 export function expandFolders(args: readonly string[]): string[] {
   return args.flatMap((argument) => {
     const folder = findPath(argument)
-    const isFolder = statSync(folder, { throwIfNoEntry: false })?.isDirectory() ?? false
-    if (!isFolder) return [argument]
-    const names = readdirSync(folder, { withFileTypes: true })
+    if (!statIfPossible(folder)?.isDirectory()) return [argument]
+    const names = readFolder(folder, argument)
       .filter((entry) => !entry.isDirectory() && isMediaName(entry.name))
       .map(({ name }) => name)
     if (names.length > 0) return names.sort().map((name) => join(argument, name))
     throw new UsageError(`Cannot find a recording in the folder ${sanitize(argument)}`)
   })
+}
+
+function readFolder(folder: string | Buffer, shown: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+  } catch (cause) {
+    throw new UsageError(`Cannot read ${sanitize(shown)}: ${explainReading(cause)}`, { cause })
+  }
+}
+
+/** Returns the state of a file or folder; undefined if there is none or it may not be read. */
+export function statIfPossible(path: string | Buffer): BigIntStats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false, bigint: true })
+  } catch {
+    return undefined
+  }
 }
 
 /** Returns the last part of the path as a file name; the host if the path is empty. */
@@ -66,7 +92,12 @@ export async function openRecording(
     return { body: stdin, size: undefined }
   }
   const { size } = await requireFile(recording.path)
-  return { body: createReadStream(findPath(recording.path)), size }
+  return { body: readFrom(findPath(recording.path)), size }
+}
+
+/** Yields the content of a file, which it opens at the first read. */
+async function* readFrom(path: string | Buffer): AsyncGenerator<Uint8Array> {
+  yield* createReadStream(path)
 }
 
 /**
@@ -82,22 +113,27 @@ export async function findRecordingProblem(recording: Recording): Promise<unknow
 }
 
 /**
- * Returns the size of a recording in bytes; infinity if it is unknown, 0 if the file does not
- * exist.
+ * Returns the size of a recording in bytes; infinity if it is unknown, 0 if the file cannot be
+ * found.
  */
 export function recordingBytes(recording: Recording): number {
   if (recording.kind !== 'file') return Number.POSITIVE_INFINITY
-  return statSync(recording.path, { throwIfNoEntry: false })?.size ?? 0
+  return Number(statIfPossible(recording.path)?.size ?? 0)
 }
 
 /** Returns the state of a local file; rejects with an error that says why it cannot be opened. */
 export async function requireFile(path: string): Promise<Stats> {
-  const stats = await stat(findPath(path)).catch((cause: NodeJS.ErrnoException) => {
-    const reason = cause.code === 'ENOENT' ? 'the file does not exist' : sanitize(cause.message)
-    throw new Error(`Cannot open ${sanitize(path)}: ${reason}`, { cause })
-  })
-  if (stats.isDirectory()) throw new Error(`Cannot open ${sanitize(path)}: it is a folder`)
-  return stats
+  const found = findPath(path)
+  try {
+    const stats = await stat(found)
+    if (!stats.isDirectory()) {
+      await access(found, constants.R_OK)
+      return stats
+    }
+  } catch (cause) {
+    throw new Error(`Cannot open ${sanitize(path)}: ${explainReading(cause)}`, { cause })
+  }
+  throw new Error(`Cannot open ${sanitize(path)}: it is a folder`)
 }
 
 /**

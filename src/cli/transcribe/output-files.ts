@@ -1,11 +1,12 @@
-import { existsSync, statSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { open, rm } from 'node:fs/promises'
 import { extname, join, parse, resolve } from 'node:path'
 import { makeWithParents } from '../../models/files/make-folder.ts'
 import { UsageError } from '../terminal/arguments.ts'
+import { FILE_REASONS } from '../terminal/file-errors.ts'
 import { sanitize } from '../terminal/sanitize.ts'
 import type { Format } from './formats.ts'
-import type { Recording } from './input-files.ts'
+import { type Recording, statIfPossible } from './input-files.ts'
 
 /** Extensions of names that are files rather than folders. */
 const NAMED_FILE = /^\.(?:txt|json|srt|vtt|text|md|html?|docx?)$/i
@@ -112,12 +113,12 @@ export function refuseOverwriting(recording: string, output: string | undefined)
 
 /** Returns an id of the file at a path, since links may give it several paths. */
 function identityOf(path: string): string {
-  const fileStat = statSync(path, { throwIfNoEntry: false, bigint: true })
+  const fileStat = statIfPossible(path)
   return fileStat?.isFile() ? `${fileStat.dev}:${fileStat.ino}` : resolve(path)
 }
 
 function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
+  return statIfPossible(path)?.isDirectory() ?? false
 }
 
 /**
@@ -151,15 +152,12 @@ async function tryWriting(file: string): Promise<void> {
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  EACCES: 'permission denied',
-  EPERM: 'permission denied',
+  ...FILE_REASONS,
   EROFS: 'the file system is read-only',
   ENOSPC: 'the disk is full',
   EDQUOT: 'your quota is used up',
-  ENOTDIR: 'a part of the path is not a folder',
   EEXIST: 'a part of the path is not a folder',
   ENOENT: 'its folder no longer exists',
-  EISDIR: 'it is a folder',
 }
 
 /** Explains why a file cannot be written, in plain words where the reason is known. */

@@ -44,7 +44,10 @@ export function snapshotFolder(path: string, name: string): string {
 
 /** Returns the names of all snapshots, oldest first. */
 export async function listSnapshots(path: string): Promise<string[]> {
-  const names = await readdir(join(path, SNAPSHOTS)).catch(() => [])
+  const names = await readdir(join(path, SNAPSHOTS)).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'EACCES') throw error
+    return []
+  })
   return names.filter((name) => NAME.test(name)).sort()
 }
 

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { UsageError } from '../../terminal/arguments.ts'
+import { explainReading } from '../../terminal/file-errors.ts'
 import { sanitize } from '../../terminal/sanitize.ts'
 
 /**
@@ -7,9 +8,8 @@ import { sanitize } from '../../terminal/sanitize.ts'
  */
 export async function readJsonFile(path: string): Promise<unknown> {
   const name = sanitize(path)
-  const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
-    const reason = cause.code === 'ENOENT' ? 'the file does not exist' : sanitize(cause.message)
-    throw new UsageError(`Cannot read ${name}: ${reason}`, { cause })
+  const text = await readFile(path, 'utf8').catch((cause: unknown) => {
+    throw new UsageError(`Cannot read ${name}: ${explainReading(cause)}`, { cause })
   })
   try {
     // Editors on Windows write a byte order mark, which JSON does not allow.
