@@ -114,6 +114,7 @@ test('client asks whether the address is right if another service responds', asy
     [200, 'null'],
     [200, '{}'],
     [200, '"ok"'],
+    [200, '[7]'],
   ] as const) {
     const client = await clientOf((_, response) => {
       response.writeHead(status).end(body)
@@ -126,7 +127,9 @@ test('client asks whether the address is right if another service responds', asy
       () => client.cancel('7'),
       () => client.remove('7'),
       () => client.search({ q: 'a', ...page }),
+      () => client.transcript('7', 'txt', { edited: true }),
       () => client.transcriptEdits('7'),
+      () => client.retryAddOn('7', 'subtitles'),
       () => client.usage({}),
       () => client.wait('7', () => {}),
       () => client.upload({ filename: 'a', open: async () => Readable.from(['a']) }),
@@ -140,6 +143,29 @@ test('client asks whether the address is right if another service responds', asy
     ]
     for (const request of requests) await assert.rejects(request, question, String(request))
   }
+})
+
+test('client asks whether the address is right if the capabilities are no object', async (t) => {
+  for (const body of ['<html>', '', 'null', '"ok"', '[]']) {
+    const client = await clientOf((_, response) => response.end(body), t)
+    await assert.rejects(client.capabilities(), /is the address that of a Steno server\?$/)
+  }
+  const old = await clientOf((_, response) => response.end('{}'), t)
+  assert.deepEqual(await old.capabilities(), {})
+})
+
+test('client returns the results of a retried add-on, also files of subtitles', async (t) => {
+  for (const body of [{ success: false, error: {} }, [], [{ format: 'srt', subtitles: '1' }]]) {
+    const client = await clientOf((_, response) => response.end(JSON.stringify(body)), t)
+    assert.deepEqual(await client.retryAddOn('7', 'subtitles'), body)
+  }
+})
+
+test('client returns the bytes of a transcript', async (t) => {
+  const client = await clientOf((_, response) => {
+    response.setHeader('content-disposition', 'attachment; filename="a.txt"').end('text')
+  }, t)
+  assert.equal(String(await client.transcript('7', 'txt', { edited: true })), 'text')
 })
 
 test('client streams a file as a multipart form', async (t) => {

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isObject } from '../../is-object.ts'
 import { UsageError } from '../terminal/arguments.ts'
 import type {
   ApiAddOnAnswer,
@@ -16,7 +17,7 @@ import type {
 } from './api-types.ts'
 import {
   createTransport,
-  readResponseBytes,
+  readResponseFile,
   readResponseJson,
   type Server,
   type Transport,
@@ -111,7 +112,7 @@ function serverRequests({ json, once }: Transport) {
       await json<ApiPreRecordedJobList>('/v2/pre-recorded?limit=1', {}, { field: 'items' })
       return true
     },
-    capabilities: () => json<ServerCapabilities>('/v2/capabilities'),
+    capabilities: () => json<ServerCapabilities>('/v2/capabilities', {}, { isAnswer: isObject }),
     usage: (query: Record<string, string>) => {
       return json<ApiUsageReport>(`/v2/usage?${toParams(query)}`, {}, { field: 'by' })
     },
@@ -132,7 +133,9 @@ function jobRequests(transport: Transport, signal: AbortSignal) {
         body: ReadableStream.from(writeForm({ filename, body: await open() }, boundary)),
         duplex: 'half',
       }))
-      const { audio_url } = await readResponseJson<{ audio_url: string }>(response, 'audio_url')
+      const { audio_url } = await readResponseJson<{ audio_url: string }>(response, {
+        field: 'audio_url',
+      })
       return audio_url
     },
     /** Creates a job and resolves to its id. */
@@ -174,7 +177,7 @@ function resultRequests({ json, request }: Transport) {
     /** Returns the transcript of a job as a file in a format. */
     async transcript(id: string, format: string, { edited }: { edited: boolean }): Promise<Buffer> {
       const path = `${jobUrl(id)}/transcript?${toParams({ format, edited })}`
-      return readResponseBytes(await request(path, async () => ({})))
+      return readResponseFile(await request(path, async () => ({})))
     },
     /** Returns the corrections of a job's transcript. */
     transcriptEdits: (id: string) =>
@@ -182,7 +185,7 @@ function resultRequests({ json, request }: Transport) {
     /** Retries a failed add-on of a job, and resolves to its new response. */
     retryAddOn: (id: string, name: string) => {
       const path = `${jobUrl(id)}/addons/${pathPart(name)}/retry`
-      return json<ApiAddOnAnswer>(path, { method: 'POST' })
+      return json<ApiAddOnAnswer>(path, { method: 'POST' }, { isAnswer: isAddOnAnswer })
     },
   }
 }
@@ -221,6 +224,11 @@ function deliveryRequests({ json }: Transport) {
 
 function jobUrl(id: string): string {
   return `/v2/pre-recorded/${pathPart(id)}`
+}
+
+/** Returns whether a body is the result of an add-on: subtitles are a list of files. */
+function isAddOnAnswer(body: unknown): boolean {
+  return Array.isArray(body) ? body.every(isObject) : isObject(body) && 'success' in body
 }
 
 /**

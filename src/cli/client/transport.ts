@@ -30,8 +30,15 @@ const NOT_STENO_HINT = 'is the address that of a Steno server?'
 type Init = RequestInit & { duplex?: 'half' }
 type RetryOptions = { retriesUnreachable?: boolean }
 
-/** `field` is a field that every answer of a Steno server to this request has. */
-type JsonOptions<T> = RetryOptions & { field?: keyof T & string }
+/**
+ * `field` is a field that every answer of a Steno server to this request has; otherwise `isAnswer`
+ * returns whether a body is one.
+ */
+type AnswerCheck<T> =
+  | { field: keyof T & string; isAnswer?: undefined }
+  | { field?: undefined; isAnswer: (body: unknown) => boolean }
+
+type JsonOptions<T> = RetryOptions & AnswerCheck<T>
 
 /** Sends requests to one server. */
 export type Transport = ReturnType<typeof createTransport>
@@ -75,8 +82,8 @@ export function createTransport({ url, key, header }: Server, signal: AbortSigna
     return once(path, await init())
   }
 
-  async function json<T>(path: string, init: Init = {}, options?: JsonOptions<T>): Promise<T> {
-    return readResponseJson<T>(await request(path, async () => init, options), options?.field)
+  async function json<T>(path: string, init: Init, options: JsonOptions<T>): Promise<T> {
+    return readResponseJson<T>(await request(path, async () => init, options), options)
   }
 
   /**
@@ -101,21 +108,23 @@ async function readResponseText(response: Response): Promise<string> {
 }
 
 /**
- * Reads the bytes of a response; throws a `RequestError` with the server's message if it failed.
+ * Reads the file in a response; throws a `RequestError` with the server's message if it failed, and
+ * one that doubts the address if the response is no file, such as the page of another server.
  */
-export async function readResponseBytes(response: Response): Promise<Buffer> {
+export async function readResponseFile(response: Response): Promise<Buffer> {
   if (!response.ok) await readResponseText(response)
+  if (!response.headers.get('content-disposition')?.startsWith('attachment')) {
+    await response.body?.cancel()
+    throw new RequestError(`${response.url} returned no file: ${NOT_STENO_HINT}`)
+  }
   return Buffer.from(await response.arrayBuffer())
 }
 
 /**
  * Reads the JSON of a response; throws a `RequestError` with the server's message if it failed, and
- * one that doubts the address if it lacks `field`, as the answers of other servers do.
+ * one that doubts the address if it is no answer of Steno.
  */
-export async function readResponseJson<T>(
-  response: Response,
-  field?: keyof T & string,
-): Promise<T> {
+export async function readResponseJson<T>(response: Response, check: AnswerCheck<T>): Promise<T> {
   const text = await readResponseText(response)
   let body: T
   try {
@@ -123,8 +132,9 @@ export async function readResponseJson<T>(
   } catch {
     throw new RequestError(`${response.url} returned no JSON: ${NOT_STENO_HINT}`)
   }
-  if (field === undefined || body?.[field] !== undefined) return body
-  throw new RequestError(`${response.url} returned no ${field}: ${NOT_STENO_HINT}`)
+  const { field, isAnswer } = check
+  if (isAnswer ? isAnswer(body) : body?.[field] !== undefined) return body
+  throw new RequestError(`${response.url} returned no ${field ?? 'answer'}: ${NOT_STENO_HINT}`)
 }
 
 /**
