@@ -4,6 +4,7 @@ import type { ApiCreatedKey, ApiKey, ApiKeyList } from '../../../src/cli/client/
 import { forgetUser, hasScope, request, signedIn } from '../api/api.ts'
 import { onEvent } from '../api/events.ts'
 import { inOrder } from '../api/in-order.ts'
+import { BusyButton } from '../components/busy-button.tsx'
 import { formatDateTime } from '../components/format.ts'
 import { report } from '../components/notices.tsx'
 import { OneTimeSecret } from '../components/one-time-secret.tsx'
@@ -115,9 +116,9 @@ function NewKey({ make }: { make: (json: object) => Promise<void> }): JSX.Elemen
         </label>
       </div>
       <ScopeChoice />
-      <button type="submit" class="main" disabled={isBusy}>
+      <BusyButton type="submit" class="main" isBusy={isBusy}>
         {t.make}
-      </button>
+      </BusyButton>
     </form>
   )
 }

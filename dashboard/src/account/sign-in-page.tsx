@@ -2,6 +2,7 @@ import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { RequestError, signIn } from '../api/api.ts'
 import { route } from '../app/route.ts'
+import { BusyButton } from '../components/busy-button.tsx'
 import { texts } from '../texts.ts'
 
 /** Signs in with a key, or with the link of a first start. */
@@ -53,9 +54,9 @@ export function SignInPage(): JSX.Element {
         <p id="key-problem" class="problem" role="alert">
           {problem}
         </p>
-        <button type="submit" class="main" disabled={isBusy}>
+        <BusyButton type="submit" class="main" isBusy={isBusy}>
           {texts.signIn.submit}
-        </button>
+        </BusyButton>
       </form>
       <p id="key-hint" class="hint">
         {texts.signIn.hint}

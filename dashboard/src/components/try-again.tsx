@@ -2,6 +2,7 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { createJob, type Job } from '../api/api.ts'
 import { texts } from '../texts.ts'
+import { BusyButton } from './busy-button.tsx'
 import { report } from './notices.tsx'
 
 type TryAgainProps = {
@@ -27,14 +28,13 @@ export function TryAgain({ job, label, isMain = false }: TryAgainProps): JSX.Ele
     }
   }
   return (
-    <button
-      type="button"
+    <BusyButton
       class={isMain ? 'main' : undefined}
       aria-label={label}
-      disabled={isBusy}
+      isBusy={isBusy}
       onClick={() => void repeat()}
     >
       {texts.retry}
-    </button>
+    </BusyButton>
   )
 }

@@ -2,6 +2,7 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { ApiCreatedWebhook } from '../../../src/cli/client/api-types.ts'
 import { request } from '../api/api.ts'
+import { BusyButton } from '../components/busy-button.tsx'
 import { report } from '../components/notices.tsx'
 import { OneTimeSecret } from '../components/one-time-secret.tsx'
 import { texts } from '../texts.ts'
@@ -55,9 +56,9 @@ export function NewWebhook({ onMade }: { onMade: () => Promise<void> }): JSX.Ele
           </label>
         </div>
         <EventChoice />
-        <button type="submit" class="main" disabled={isBusy}>
+        <BusyButton type="submit" class="main" isBusy={isBusy}>
           {t.make}
-        </button>
+        </BusyButton>
       </form>
       {made && <MadeWebhook made={made} />}
     </section>

@@ -2,6 +2,7 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { ApiEndpoint, ApiWebhookTest } from '../../../src/cli/client/api-types.ts'
 import { hasScope, request } from '../api/api.ts'
+import { BusyButton } from '../components/busy-button.tsx'
 import { notify, report } from '../components/notices.tsx'
 import { TableHeads } from '../components/table-heads.tsx'
 import { texts } from '../texts.ts'
@@ -117,9 +118,9 @@ function Test({ id, url, onDone }: TestProps): JSX.Element {
     }
   }
   return (
-    <button type="button" aria-label={t.testOf(url)} disabled={isBusy} onClick={() => void send()}>
+    <BusyButton aria-label={t.testOf(url)} isBusy={isBusy} onClick={() => void send()}>
       {t.test}
-    </button>
+    </BusyButton>
   )
 }
 

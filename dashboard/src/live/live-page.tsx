@@ -2,6 +2,7 @@ import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { ApiCapabilities } from '../../../src/cli/client/api-types.ts'
 import { hasScope, request } from '../api/api.ts'
+import { BusyButton } from '../components/busy-button.tsx'
 import { languageName } from '../components/format.ts'
 import { report } from '../components/notices.tsx'
 import { Share } from '../reader/sharing/share.tsx'
@@ -51,6 +52,7 @@ function Controls({ languages }: { languages: string[] }): JSX.Element {
   const [language, setLanguage] = useState('')
   const state = liveState.value
   const isIdle = state === 'idle' || state === 'ended'
+  const start = () => startSession({ source, language }).catch(report)
   const stateTexts = { ...t, idle: '', ended: '' }
   return (
     <section class="card row">
@@ -83,24 +85,13 @@ function Controls({ languages }: { languages: string[] }): JSX.Element {
           ))}
         </select>
       </label>
-      {isIdle ? (
-        <button
-          type="button"
-          class="main"
-          onClick={() => startSession({ source, language }).catch(report)}
-        >
-          {t.start}
-        </button>
-      ) : (
-        <button
-          type="button"
-          class="main"
-          disabled={state !== 'listening' && state !== 'reconnecting'}
-          onClick={stopSession}
-        >
-          {t.stop}
-        </button>
-      )}
+      <BusyButton
+        class="main"
+        isBusy={!isIdle && state !== 'listening' && state !== 'reconnecting'}
+        onClick={isIdle ? start : stopSession}
+      >
+        {isIdle ? t.start : t.stop}
+      </BusyButton>
       <span role="status">{stateTexts[state]}</span>
       {state === 'unanswered' && (
         <button type="button" onClick={stopWaiting}>

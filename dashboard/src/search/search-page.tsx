@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ApiSearchHit, ApiSearchHits } from '../../../src/cli/client/api-types.ts'
 import { request } from '../api/api.ts'
 import { route, routeQuery } from '../app/route.ts'
+import { BusyButton } from '../components/busy-button.tsx'
 import { formatDateTime, formatTime } from '../components/format.ts'
 import { report } from '../components/notices.tsx'
 import { texts } from '../texts.ts'
@@ -62,9 +63,9 @@ export function SearchPage(): JSX.Element {
       {found && found.hits.length > 0 && <Hits hits={found.hits} />}
       {found?.hasMore && (
         <p class="row center">
-          <button type="button" disabled={isLoading} onClick={() => void load(found.hits.length)}>
+          <BusyButton isBusy={isLoading} onClick={() => void load(found.hits.length)}>
             {t.more}
-          </button>
+          </BusyButton>
         </p>
       )}
     </>

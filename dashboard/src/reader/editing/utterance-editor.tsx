@@ -1,6 +1,7 @@
 import type { JSX } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { beforeSignOut } from '../../api/api.ts'
+import { BusyButton } from '../../components/busy-button.tsx'
 import { notify } from '../../components/notices.tsx'
 import { texts } from '../../texts.ts'
 import { type NamedSpeaker, newSpeaker, speakerTitle } from '../speakers.ts'
@@ -95,20 +96,19 @@ export function UtteranceEditor(props: EditorProps): JSX.Element {
         }}
       />
       <div class="row">
-        <button type="button" class="main" disabled={isSaving} onClick={save}>
+        <BusyButton class="main" isBusy={isSaving} onClick={save}>
           {t.save}
-        </button>
+        </BusyButton>
         <button type="button" onClick={cancel}>
           {texts.cancel}
         </button>
-        <button
-          type="button"
-          disabled={isSaving}
+        <BusyButton
+          isBusy={isSaving}
           onClick={() => void store({ op: 'delete_words', ...position })}
         >
           {t.deleteWords}
-        </button>
-        <SplitField {...props} area={area} isDisabled={isChanged || isSaving} store={store} />
+        </BusyButton>
+        <SplitField {...props} {...{ area, isChanged, isSaving, store }} />
       </div>
     </div>
   )
@@ -142,7 +142,8 @@ function useSaveOnLeave(
 
 type SplitProps = EditorProps & {
   area: { current: HTMLTextAreaElement | null }
-  isDisabled: boolean
+  isChanged: boolean
+  isSaving: boolean
   store: (...operations: Parameters<Edits['apply']>) => Promise<void>
 }
 
@@ -152,7 +153,8 @@ function SplitField({
   voices,
   positionOf,
   area,
-  isDisabled,
+  isChanged,
+  isSaving,
   store,
 }: SplitProps): JSX.Element {
   const { source } = utterance
@@ -163,9 +165,15 @@ function SplitField({
   return (
     <select
       aria-label={t.split}
-      disabled={isDisabled}
+      disabled={isChanged}
+      // It is not disabled, which would lose the focus of the keyboard.
+      aria-disabled={isSaving}
       value=""
-      onChange={(event) => split(Number(event.currentTarget.value))}
+      onChange={(event) => {
+        const speaker = Number(event.currentTarget.value)
+        event.currentTarget.value = ''
+        if (!isSaving) split(speaker)
+      }}
     >
       <option value="">{t.split}</option>
       <SpeakerOptions voices={voices} without={utterance.speaker} />

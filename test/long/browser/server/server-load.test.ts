@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { generateKey } from '../../../src/api/auth/generate-key.ts'
-import type { ApiLoadReport } from '../../../src/cli/client/api-types.ts'
-import { checkPage, openBrowser, openPage, signIn, whyNoBrowser } from '../../support/browser.ts'
-import { call } from '../../support/net/http-client.ts'
-import { startServer } from '../../support/server/start-server.ts'
+import { generateKey } from '../../../../src/api/auth/generate-key.ts'
+import type { ApiLoadReport } from '../../../../src/cli/client/api-types.ts'
+import { checkPage, openBrowser, openPage, signIn, whyNoBrowser } from '../../../support/browser.ts'
+import { call } from '../../../support/net/http-client.ts'
+import { startServer } from '../../../support/server/start-server.ts'
 
 const skip = whyNoBrowser() ?? false
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { sha256 } from '../../../src/api/auth/check-key.ts'
-import { readCatalog } from '../../../src/models/catalog.ts'
-import { insertKey } from '../../../src/storage/accounts/keys.ts'
-import { startModelServer } from '../../support/asr/model-server.ts'
-import { checkPage, openBrowser, openPage, signIn, whyNoBrowser } from '../../support/browser.ts'
-import { startServer } from '../../support/server/start-server.ts'
-import { makeFolder } from '../../support/storage/test-storage.ts'
+import { sha256 } from '../../../../src/api/auth/check-key.ts'
+import { readCatalog } from '../../../../src/models/catalog.ts'
+import { insertKey } from '../../../../src/storage/accounts/keys.ts'
+import { startModelServer } from '../../../support/asr/model-server.ts'
+import { checkPage, openBrowser, openPage, signIn, whyNoBrowser } from '../../../support/browser.ts'
+import { startServer } from '../../../support/server/start-server.ts'
+import { makeFolder } from '../../../support/storage/test-storage.ts'
 
 const skip = whyNoBrowser() ?? false
 
