@@ -416,6 +416,7 @@ export const texts = {
     restore: 'Restore',
     ignored: 'The recording was transcribed again, so the corrections no longer fit.',
     outdated: 'Somebody else corrected this transcript. This is the current version; try again.',
+    notStored: 'Not stored yet. Enter stores it, Escape discards it.',
     kept: 'What you typed is not stored yet. It is here again when you open the transcript on this page.',
   },
   share: {

@@ -92,7 +92,7 @@ function Reader({ job, reload }: { job: Job; reload: () => Promise<void> }): JSX
 function Result({ job, reload }: { job: Job; reload: () => Promise<void> }): JSX.Element {
   const audio = useRef<HTMLAudioElement>(null)
   const edits = useEdits(job)
-  const { state, apply } = edits
+  const { state, apply, drafts } = edits
   const speakers = useSpeakers(edits.utterances, state)
   const canEdit = hasScope('write') && state !== undefined
   const text = useRef<HTMLDivElement>(null)
@@ -123,7 +123,7 @@ function Result({ job, reload }: { job: Job; reload: () => Promise<void> }): JSX
       </div>
       <aside ref={details} tabIndex={-1} aria-label={t.details}>
         <Exports job={job} isEdited={state !== undefined && state.version > 0} />
-        <SpeakerNames {...{ speakers, apply, canEdit }} />
+        <SpeakerNames {...{ speakers, apply, drafts, canEdit }} />
         <History {...{ state, apply, canEdit }} />
         {hasScope('write') && <Share kind={job.kind} id={job.id} />}
         <AddOns job={job} play={play} reload={reload} />

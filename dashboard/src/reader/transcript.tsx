@@ -29,7 +29,7 @@ export function Transcript(props: TranscriptProps): JSX.Element {
   const { speakerName } = speakers
   const [follows, setFollows] = useState(true)
   const [showsConfidence, setShowsConfidence] = useState(false)
-  const [mayCorrect, setCorrecting] = useState(drafts.size > 0)
+  const [mayCorrect, setCorrecting] = useState(drafts.rows.size > 0)
   const isCorrecting = canEdit && mayCorrect
   const [language, setLanguage] = useState('')
   const translate = useTranslation(job, language)

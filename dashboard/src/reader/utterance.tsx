@@ -36,7 +36,7 @@ export const Utterance = memo((props: UtteranceProps): JSX.Element => {
   const row = useRef<HTMLDivElement>(null)
   const [isNear, setNear] = useState(false)
   useEffect(() => watchVisibility(row.current!, setNear), [])
-  const [word, setWord] = useState(drafts.has(rowKey(utterance.source)) ? 0 : undefined)
+  const [word, setWord] = useState(drafts.rows.has(rowKey(utterance.source)) ? 0 : undefined)
   const opener = useRef<HTMLButtonElement>(null)
   const close = () => {
     setWord(undefined)

@@ -4,7 +4,7 @@ import { type ApiUtterance, type ApiWord, type Job, RequestError, request } from
 import { inOrder } from '../../api/in-order.ts'
 import { notify, report } from '../../components/notices.tsx'
 import { texts } from '../../texts.ts'
-import { type Draft, draftsOf } from './drafts.ts'
+import { type Drafts, draftsOf, noDrafts } from './drafts.ts'
 
 const NOTICE_MS = 12_000
 
@@ -31,8 +31,8 @@ export type Edits = {
   apply: (...operations: Operation[]) => Promise<boolean>
   /** Returns the position of a part, with the words that the server must find there. */
   positionOf: (source: Source) => { utterance: number; from: number; to: number; expected: string }
-  /** What was typed but could not be stored, by row (`rowKey`). */
-  drafts: Map<string, Draft>
+  /** What was typed but is not stored. */
+  drafts: Drafts
 }
 
 /** Loads the corrections of a job's transcript. */
@@ -117,7 +117,7 @@ export function readOnly(utterances: readonly (ApiUtterance | ShownUtterance)[])
     state: undefined,
     apply: async () => false,
     positionOf: (source) => ({ ...source, expected: '' }),
-    drafts: new Map(),
+    drafts: noDrafts(),
   }
 }
 

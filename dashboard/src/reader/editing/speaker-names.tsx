@@ -1,15 +1,18 @@
 import type { JSX } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { notify } from '../../components/notices.tsx'
 import { texts } from '../../texts.ts'
 import { type NamedSpeaker, type Speakers, speakerTitle } from '../speakers.ts'
 import type { Edits } from './edits.ts'
 
 const t = texts.reader
+const NOTICE_MS = 12_000
 
-type SpeakerNamesProps = { speakers: Speakers; apply: Edits['apply']; canEdit: boolean }
+type SpeakerNamesProps = Pick<Edits, 'apply' | 'drafts'> & { speakers: Speakers; canEdit: boolean }
 
 /** Names speakers, and joins speakers who are the same person. */
-export function SpeakerNames({ speakers, apply, canEdit }: SpeakerNamesProps): JSX.Element | null {
+export function SpeakerNames(props: SpeakerNamesProps): JSX.Element | null {
+  const { speakers, apply, drafts, canEdit } = props
   const { voices } = speakers
   if (voices.length === 0 || (voices.length === 1 && voices[0]!.kind === 'channel')) return null
   return (
@@ -17,7 +20,7 @@ export function SpeakerNames({ speakers, apply, canEdit }: SpeakerNamesProps): J
       <h2>{t.speakers}</h2>
       {voices.map((voice) => (
         <div key={voice.label} class="voice">
-          <NameField voice={voice} apply={apply} canEdit={canEdit} />
+          <NameField {...{ voice, apply, drafts, canEdit }} />
           {canEdit && voice.kind === 'speaker' && (
             <JoinField voice={voice} voices={voices} apply={apply} />
           )}
@@ -29,27 +32,46 @@ export function SpeakerNames({ speakers, apply, canEdit }: SpeakerNamesProps): J
 
 type NamedSpeakerProps = Pick<SpeakerNamesProps, 'apply'> & { voice: NamedSpeaker }
 
+type NameFieldProps = NamedSpeakerProps & Pick<SpeakerNamesProps, 'drafts' | 'canEdit'>
+
 /** The name of a speaker, which is stored on Enter or when the field loses focus. */
-function NameField({
-  voice,
-  apply,
-  canEdit,
-}: NamedSpeakerProps & { canEdit: boolean }): JSX.Element {
+function NameField({ voice, apply, drafts, canEdit }: NameFieldProps): JSX.Element {
   const { kind, number, label, name } = voice
+  const { names } = drafts
+  const key = `${kind} ${number}`
+  const hint = useId()
   const input = useRef<HTMLInputElement>(null)
   const sent = useRef(name)
+  const stored = useRef(name)
+  stored.current = name
+  // Whether it could not be stored, rather than being typed at the moment.
+  const [isUnstored, setUnstored] = useState(names.has(key))
   const show = () => {
     sent.current = name
-    if (input.current) input.current.value = name
+    if (input.current) input.current.value = names.get(key) ?? name
   }
   useEffect(show, [name])
+  const forget = () => {
+    names.delete(key)
+    setUnstored(false)
+  }
   // If the user has left the page in the meantime, the page and the ref no longer contain the
   // field.
   const save = async (field: HTMLInputElement) => {
     const enteredName = field.value.trim()
+    if (enteredName === stored.current) forget()
     if (enteredName === sent.current) return
     sent.current = enteredName
-    if (!(await apply({ op: 'name_speaker', [kind]: number, name: enteredName }))) show()
+    const isStored = await apply({ op: 'name_speaker', [kind]: number, name: enteredName })
+    if (!isStored && sent.current === enteredName) sent.current = stored.current
+    // Another name may have been typed meanwhile.
+    if (names.get(key)?.trim() !== enteredName) return
+    if (isStored) return forget()
+    setUnstored(true)
+    // The field is removed only after this if the sign-in has ended.
+    setTimeout(() => {
+      if (!input.current) notify(texts.corrections.kept, { kind: 'error', ms: NOTICE_MS })
+    })
   }
   return (
     <label class="field">
@@ -62,12 +84,27 @@ function NameField({
         aria-label={t.nameOf(label)}
         placeholder={canEdit ? t.nameHint : ''}
         disabled={!canEdit}
-        onBlur={(event) => void save(event.currentTarget)}
+        aria-describedby={isUnstored ? hint : undefined}
+        onInput={(event) => {
+          names.set(key, event.currentTarget.value)
+          setUnstored(false)
+        }}
+        onBlur={(event) => {
+          // After a failure the user decides: somebody else may have corrected the transcript.
+          if (!isUnstored) void save(event.currentTarget)
+        }}
         onKeyDown={(event) => {
           if (event.key === 'Enter') void save(event.currentTarget)
-          if (event.key === 'Escape') show()
+          if (event.key !== 'Escape') return
+          forget()
+          show()
         }}
       />
+      {isUnstored && (
+        <span id={hint} class="hint">
+          {texts.corrections.notStored}
+        </span>
+      )}
     </label>
   )
 }

@@ -23,7 +23,8 @@ type EditorProps = Pick<Edits, 'apply' | 'positionOf' | 'drafts'> & {
 
 /** Corrects the words of an utterance in place: Enter saves the changes, Escape discards them. */
 export function UtteranceEditor(props: EditorProps): JSX.Element {
-  const { utterance, apply, positionOf, drafts, word, time } = props
+  const { utterance, apply, positionOf, word, time } = props
+  const drafts = props.drafts.rows
   const key = rowKey(utterance.source)
   const area = useRef<HTMLTextAreaElement>(null)
   const [isSaving, setSaving] = useState(false)
