@@ -481,6 +481,7 @@ export const texts = {
     start: 'Start',
     stop: 'Stop',
     starting: 'Starting…',
+    unstarted: 'The server does not answer. Nothing was transcribed.',
     stopping: 'Finishing the transcript…',
     unanswered:
       'The server does not answer. What it has received becomes a recording, also if you do not wait.',

@@ -169,7 +169,8 @@ export function uploadFile(
 }
 
 export const createJob = (json: object) => request<ApiCreatedJob>('v2/pre-recorded', { json })
-export const createSession = (json: object) => request<ApiCreatedSession>('v2/live', { json })
+export const createSession = (json: object, signal: AbortSignal) =>
+  request<ApiCreatedSession>('v2/live', { json, signal })
 export const readProgress = (id: string) =>
   request<ApiJobProgress>(`v2/pre-recorded/${id}/progress`)
 

@@ -51,7 +51,7 @@ function Controls({ languages }: { languages: string[] }): JSX.Element {
   const [source, setSource] = useState<Source>('microphone')
   const [language, setLanguage] = useState('')
   const state = liveState.value
-  const isIdle = state === 'idle' || state === 'ended'
+  const isIdle = state === 'idle' || state === 'unstarted' || state === 'ended'
   const start = () => startSession({ source, language }).catch(report)
   const stateTexts = { ...t, idle: '', ended: '' }
   return (
@@ -90,7 +90,7 @@ function Controls({ languages }: { languages: string[] }): JSX.Element {
         isBusy={!isIdle && state !== 'listening' && state !== 'reconnecting'}
         onClick={isIdle ? start : stopSession}
       >
-        {isIdle ? t.start : t.stop}
+        {state === 'unstarted' ? texts.retry : isIdle ? t.start : t.stop}
       </BusyButton>
       <span role="status">{stateTexts[state]}</span>
       {state === 'unanswered' && (

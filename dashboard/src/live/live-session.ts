@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals'
-import { beforeSignOut, createSession } from '../api/api.ts'
+import type { ApiCreatedSession } from '../../../src/cli/client/api-types.ts'
+import { beforeSignOut, createSession, request } from '../api/api.ts'
 import { report } from '../components/notices.tsx'
 import { texts } from '../texts.ts'
 import { type Capture, openCapture, type Source } from './capture.ts'
@@ -21,6 +22,8 @@ type Message = {
 
 export type LiveState =
   | 'idle'
+  /** As `idle`, after the server did not answer the start of a session. */
+  | 'unstarted'
   | 'starting'
   | 'listening'
   | 'reconnecting'
@@ -38,7 +41,7 @@ export const sessionId = signal('')
 /** Maximum captions on the page; the transcript has all of them afterwards. */
 const MAX_CAPTIONS = 200
 const RECONNECT_MS = 1000
-/** How long the server may be silent, after the stop, before the user is told. */
+/** How long the server may be silent, at the start or after the stop, before the user is told. */
 const SILENCE_MS = 30_000
 /** Codes after which the client connects again (see the list of close codes in the API). */
 const mayReconnect = (code: number) =>
@@ -63,7 +66,7 @@ export async function startSession({ source, language }: { source: Source; langu
   let capture: Capture | undefined
   try {
     capture = await openCapture(source)
-    const { id, url } = await createSession({
+    const { id, url } = await createInTime({
       encoding: 'wav/pcm',
       bit_depth: 16,
       sample_rate: capture.sampleRate,
@@ -75,8 +78,16 @@ export async function startSession({ source, language }: { source: Source; langu
     await run(url, capture)
     liveState.value = 'ended'
   } catch (error) {
-    liveState.value = sessionId.value ? 'ended' : 'idle'
-    throw error
+    if (!(error instanceof Unanswered)) {
+      liveState.value = sessionId.value ? 'ended' : 'idle'
+      throw error
+    }
+    liveState.value = 'unstarted'
+    // It would count as a running session for some time.
+    if (sessionId.value) {
+      request(`v2/live/${sessionId.value}/cancel`, { method: 'POST' }).catch(() => {})
+    }
+    sessionId.value = ''
   } finally {
     stopCurrent = undefined
     leaveCurrent = undefined
@@ -86,11 +97,29 @@ export async function startSession({ source, language }: { source: Source; langu
   }
 }
 
+/** The server did not answer the start of a session in time. */
+class Unanswered extends Error {}
+
+async function createInTime(params: object): Promise<ApiCreatedSession> {
+  const controller = new AbortController()
+  const timer = setTimeout(() => controller.abort(), SILENCE_MS)
+  try {
+    return await createSession(params, controller.signal)
+  } catch (error) {
+    throw controller.signal.aborted ? new Unanswered() : error
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
 addEventListener('beforeunload', (event) => {
   if (liveState.value === 'listening' || liveState.value === 'reconnecting') event.preventDefault()
 })
 
-/** Resolves when the session has ended; reconnects if the connection is lost. */
+/**
+ * Resolves when the session has ended; reconnects if the connection is lost. Rejects with
+ * `Unanswered` if there is no connection in time.
+ */
 async function run(url: string, capture: Capture): Promise<void> {
   const unsent = new UnacknowledgedAudio()
   let socket: WebSocket | undefined
@@ -107,6 +136,10 @@ async function run(url: string, capture: Capture): Promise<void> {
   stopCurrent = stop
   const left = Promise.withResolvers<undefined>()
   leaveCurrent = () => left.resolve(undefined)
+  const unopened = setTimeout(() => {
+    // After a stop, the user is told by `awaitAnswer`.
+    if (!isStopping) left.reject(new Unanswered())
+  }, SILENCE_MS)
   stopAtSignOut = beforeSignOut(stop)
   capture.onEnd = stop
   capture.onAudio = (bytes) => {
@@ -119,6 +152,7 @@ async function run(url: string, capture: Capture): Promise<void> {
     socket.binaryType = 'arraybuffer'
     const current = socket
     current.onopen = () => {
+      clearTimeout(unopened)
       if (!isStopping) liveState.value = 'listening'
       for (const bytes of unsent.all) current.send(bytes)
       if (hasAllAudio) current.send('{"type":"stop_recording"}')
@@ -130,16 +164,22 @@ async function run(url: string, capture: Capture): Promise<void> {
     const closed = new Promise<number>((resolve) => {
       current.onclose = (event) => resolve(event.code)
     })
-    const code = await Promise.race([closed, left.promise])
-    if (code === undefined) {
-      current.onmessage = null
-      current.close()
-      return
-    }
+    const code = await Promise.race([closed, left.promise]).catch((error: unknown) => {
+      leave(current)
+      throw error
+    })
+    if (code === undefined) return leave(current)
     if (!mayReconnect(code)) return
     if (!isStopping) liveState.value = 'reconnecting'
     await new Promise((resolve) => setTimeout(resolve, RECONNECT_MS))
   }
+}
+
+/** Closes a connection whose messages no longer matter. */
+function leave(socket: WebSocket): void {
+  socket.onopen = null
+  socket.onmessage = null
+  socket.close()
 }
 
 /** Waits for the server after the stop, and tells the user if it is silent for long. */

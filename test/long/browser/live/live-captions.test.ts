@@ -150,6 +150,44 @@ test('a user need not wait for a server that does not finish a session', { skip 
   assert.deepEqual(problems, [])
 })
 
+test('a session that the server does not start can be tried again', { skip }, async (t) => {
+  const { page, problems } = await openLivePage(t)
+  await page.clock.install()
+  await page.reload()
+  const path = /v2\/live$/
+  const silence = page.getByText('The server does not answer')
+  // Neither the request for a session is answered …
+  const created = page.waitForRequest(path)
+  await page.route(path, () => {})
+  await page.getByRole('button', { name: 'Start' }).press('Enter')
+  await created
+  await page.getByText('Starting…').waitFor()
+  await page.clock.fastForward(31_000)
+  await silence.waitFor()
+  await page.unroute(path)
+  // … nor the one for its connection.
+  await page.evaluate(`
+    globalThis.RealSocket = WebSocket
+    globalThis.WebSocket = class { static OPEN = 1; close() {} }`)
+  const answered = page.waitForResponse(path)
+  const canceled = page.waitForResponse(/\/cancel$/)
+  await page.getByRole('button', { name: 'Try again' }).press('Enter')
+  await answered
+  await page.getByText('Starting…').waitFor()
+  await page.clock.fastForward(31_000)
+  await silence.waitFor()
+  await canceled
+  await page.evaluate('globalThis.WebSocket = RealSocket')
+  assert.equal(await page.evaluate('document.activeElement.textContent'), 'Try again')
+  await page.keyboard.press('Enter')
+  await page.getByRole('log', { name: 'Captions' }).getByText(/hello/).first().waitFor()
+  assert.equal(await page.evaluate('document.activeElement.textContent'), 'Stop')
+  // The time that it may take to start is over.
+  await page.clock.fastForward(31_000)
+  await page.getByText('Listening').waitFor()
+  assert.deepEqual(problems, [])
+})
+
 test('the live page says in plain words why it gets no audio', { skip }, async (t) => {
   const server = await startServer()
   t.after(() => server.close())
