@@ -84,6 +84,7 @@ test('buttons keep the focus of the keyboard while they work', { skip }, async (
 
   const id = await addDoneJob(server, [utteranceOf('We sale bread')])
   await page.goto(`${server.url}/#/pre-recorded/${id}`)
+  await pressWhileBusy(button('Create a link'), { path: /\/share$/ })
   await page.getByLabel('Correct', { exact: true }).check()
   await page.locator('[data-start]', { hasText: 'sale' }).click()
   const edits = { path: /\/edits$/, method: 'PATCH' }

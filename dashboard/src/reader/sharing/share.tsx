@@ -3,6 +3,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { ApiCreatedShare, ApiShareList } from '../../../../src/cli/client/api-types.ts'
 import { type Job, request } from '../../api/api.ts'
 import { inOrder } from '../../api/in-order.ts'
+import { BusyButton } from '../../components/busy-button.tsx'
 import { formatDateTime } from '../../components/format.ts'
 import { report } from '../../components/notices.tsx'
 import { OneTimeSecret } from '../../components/one-time-secret.tsx'
@@ -23,6 +24,7 @@ export function Share({ kind, id, isLive = false }: ShareProps): JSX.Element {
   const [links, setLinks] = useState<ApiShareList['items']>([])
   const [made, setMade] = useState<ApiCreatedShare>()
   const [days, setDays] = useState(7)
+  const [isMaking, setMaking] = useState(false)
   const load = useMemo(() => {
     const show = inOrder(({ items }: ApiShareList) => setLinks(items))
     return () => show(request<ApiShareList>(`${path}/shares`))
@@ -31,8 +33,15 @@ export function Share({ kind, id, isLive = false }: ShareProps): JSX.Element {
     load().catch(report)
   }, [load])
   const make = async () => {
-    setMade(await request(`${path}/share`, { json: { expires_in_s: days * DAY_S } }))
-    await load()
+    setMaking(true)
+    try {
+      setMade(await request(`${path}/share`, { json: { expires_in_s: days * DAY_S } }))
+      await load()
+    } catch (error) {
+      report(error)
+    } finally {
+      setMaking(false)
+    }
   }
   const end = async (id: string) => {
     await request(`${path}/shares/${id}`, { method: 'DELETE' })
@@ -54,9 +63,9 @@ export function Share({ kind, id, isLive = false }: ShareProps): JSX.Element {
             ))}
           </select>
         </label>
-        <button type="button" onClick={() => void make().catch(report)}>
+        <BusyButton isBusy={isMaking} onClick={() => void make()}>
           {t.make}
-        </button>
+        </BusyButton>
       </div>
       {made && <OneTimeSecret label={t.link} secret={made.url} />}
       {links.length > 0 && (
