@@ -85,6 +85,9 @@ const WAIT = { min: 1, max: 5, perJob: 1 / 4 }
  */
 const POLL = { share: 1 / 8, min: 0.1, max: 1 }
 
+/** How long to wait for a health check: Steno answers at once, another program maybe never. */
+const HEALTH_MS = 10_000
+
 /** A client of the HTTP API, with all requests that the commands send. */
 export type Client = ReturnType<typeof createClient>
 
@@ -107,7 +110,9 @@ function serverRequests({ json, once }: Transport) {
      * the key.
      */
     async isRunning(): Promise<boolean> {
-      const health = await once('/health', {}).catch(() => undefined)
+      const health = await once('/health', { signal: AbortSignal.timeout(HEALTH_MS) }).catch(
+        () => undefined,
+      )
       if (!health?.ok) return false
       await json<ApiPreRecordedJobList>('/v2/pre-recorded?limit=1', {}, { field: 'items' })
       return true

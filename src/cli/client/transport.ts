@@ -50,7 +50,8 @@ export function createTransport({ url, key, header }: Server, signal: AbortSigna
   async function once(path: string, init: Init): Promise<Response> {
     const headers = { ...init.headers, ...(key ? { [header]: key } : {}) }
     try {
-      return await fetch(base + path, { ...init, headers, signal })
+      const signals = init.signal ? AbortSignal.any([signal, init.signal]) : signal
+      return await fetch(base + path, { ...init, headers, signal: signals })
     } catch (cause) {
       signal.throwIfAborted()
       const reason = networkReasonOf(cause)
