@@ -162,6 +162,21 @@ const cases: Record<string, string[]> = {
   'My password is changed 99.': ['PASSWORD changed 99'],
   'My password is seaweed.': ['PASSWORD seaweed'],
   'My password is fred.': ['PASSWORD fred'],
+  'My plate is K, as in kilo, D, seven three, X-ray, Yankee, Zulu.': [
+    'VEHICLE_ID K, as in kilo, D, seven three, X-ray, Yankee, Zulu',
+  ],
+  'My plate is G for golf, H, for hotel, ten, thirty one.': [
+    'VEHICLE_ID G for golf, H, for hotel, ten, thirty one',
+  ],
+  'The code is four four one B, for Monday it is two.': [
+    ...['NUMERICAL_PII four four one B', 'DAY Monday'],
+  ],
+  'Clutterbuck, C, L, U, double T, E, R, B, U, C, K.': [
+    'NAME_FAMILY C, L, U, double T, E, R, B, U, C, K',
+  ],
+  'Is that Catherine? With a K. K, A, T, H, R, Y, N.': [
+    ...['NAME_GIVEN Catherine', 'NAME_FAMILY K. K, A, T, H, R, Y, N'],
+  ],
   'The code is B as in boy, seven seven one two.': [
     'NUMERICAL_PII B as in boy, seven seven one two',
   ],

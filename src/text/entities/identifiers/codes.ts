@@ -151,17 +151,30 @@ function isJoint(lexemes: readonly Lexeme[], at: number): boolean {
   return (marks.has(text) && text !== ':' && text !== '?') || isSpokenConnector(lower)
 }
 
+/**
+ * Returns the number of lexemes of a letter with a word that begins with it: "B as in boy", "K, as
+ * in kilo", "G for golf".
+ */
+function countSpelled(lexemes: readonly Lexeme[], at: number): number | undefined {
+  const first = lexemes[at + 1]?.text === ',' ? at + 2 : at + 1
+  const isAsIn = lexemes[first]?.lower === 'as' && lexemes[first + 1]?.lower === 'in'
+  if (isAsIn && lexemes[first + 2]) return first + 3 - at
+  const word = lexemes[first + 1]
+  if (lexemes[first]?.lower !== 'for' || !word) return undefined
+  // "The code is 4 4 B, for Monday" goes on with something else.
+  if (first > at + 1 && !word.lower.startsWith(lexemes[at]!.lower)) return undefined
+  return /^\p{Lu}/u.test(word.text) || radioWords.has(word.lower) ? first + 2 - at : undefined
+}
+
 function readSign(lexemes: readonly Lexeme[], at: number, inside: boolean) {
   const digits = readDigits(lexemes, at, inside)
   if (digits) return { sign: digits.digits, count: digits.count }
   const { text, lower } = lexemes[at]!
-  const spelled =
-    (lexemes[at + 1]?.lower === 'as' && lexemes[at + 2]?.lower === 'in' && 4) ||
-    (lexemes[at + 1]?.lower === 'for' && /^\p{Lu}/u.test(lexemes[at + 2]?.text ?? '') && 3)
   if (lower === 'x' && lexemes[at + 1]?.text === '-' && lexemes[at + 2]?.lower === 'ray')
     return { sign: 'X', count: 3 }
   if (radioWords.has(lower)) return { sign: lower[0]!.toUpperCase(), count: 1 }
-  if (/^\p{L}$/u.test(text) && spelled) return { sign: text.toUpperCase(), count: spelled }
+  const spelled = /^\p{L}$/u.test(text) ? countSpelled(lexemes, at) : undefined
+  if (spelled) return { sign: text.toUpperCase(), count: spelled }
   const next = lexemes[at + 1]
   if (/^[A-Z]$/.test(text) && (!/^[a-z]/.test(next?.text ?? '') || isSpokenConnector(next!.lower)))
     return { sign: text, count: 1 }
