@@ -101,6 +101,26 @@ const cases: Record<string, string[]> = {
   ],
   'doctor patel is out': ['NAME_FAMILY patel'],
   'i live at forty two maple avenue': ['LOCATION_ADDRESS_STREET forty two maple avenue'],
+  'I live at forty two maple avenue.': ['LOCATION_ADDRESS_STREET forty two maple avenue'],
+  "Your address? It's flat three, nineteen green lane, in Bristol.": [
+    'LOCATION_ADDRESS flat three, nineteen green lane, in Bristol',
+  ],
+  'The first line of your address? Twelve station road.': [
+    'LOCATION_ADDRESS_STREET Twelve station road',
+  ],
+  'The delivery address? Eighty eight. Kingsley Road.': [
+    'LOCATION_ADDRESS_STREET Eighty eight. Kingsley Road',
+  ],
+  'Your address? Kingsley Road. It is a quiet one.': ['LOCATION_ADDRESS_STREET Kingsley Road'],
+  'It says A 1 2 D E. Or A1 2DE.': [],
+  'Send it to C R zero, four L T, or to E 4 5 G H.': [
+    ...['LOCATION_ZIP C R zero, four L T', 'LOCATION_ZIP E 4 5 G H'],
+  ],
+  'My address is twenty nine a, high street.': [
+    'LOCATION_ADDRESS_STREET twenty nine a, high street',
+  ],
+  'I live on a two lane road. Take the second street and drive three miles down the road.': [],
+  'She lives at the end of a three mile country road, past two busy streets.': [],
   'twenty people down the road and ten minutes by road': ['DURATION ten minutes'],
   'We sold 1,234,567 units.': [],
   'I turned 5 pages. Age. Twelve people came. Apply at example dot com.': ['URL example dot com'],

@@ -28,6 +28,9 @@ const capitalizedNumberWord = numberWord.replace(/\b[a-z]/g, (letter) => letter.
 /** A number that begins a sentence has a capital: "Forty two Maple Avenue." */
 const house = `(?:${numberWord}${more}{1,6}|${capitalizedNumberWord}${more}{0,6})(?!\\p{L})`
 
+/** The beginning of a British postal code; only these areas have a single letter. */
+const postalArea = '(?:[BEGLMNSW]|[A-Z] ?[A-Z])'
+
 /**
  * The words of a pattern have a limited length: in an endless word, each letter would be tried
  * against all other letters.
@@ -111,12 +114,16 @@ const patterns: EntityPattern[] = [
     score: 0.9,
   },
   { type: 'LOCATION_ZIP', pattern: /\b[A-CEGHJ-NPRSTVXY]\d[A-Z] ?\d[A-Z]\d\b/g, score: 0.9 },
-  { type: 'LOCATION_ZIP', pattern: /\b[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}\b/g, score: 0.9 },
+  {
+    type: 'LOCATION_ZIP',
+    pattern: /\b(?:[BEGLMNSW]|[A-Z]{2})\d[A-Z\d]? \d[A-Z]{2}\b/g,
+    score: 0.9,
+  },
   // British postal codes that are read aloud: "B S eight, one Q E".
   {
     type: 'LOCATION_ZIP',
     pattern: new RegExp(
-      `\\b[A-Z](?: ?[A-Z])? ?(?:${numberWord}|\\d)(?:[ -](?:${digitWord}|\\d|[A-Z]))?,? (?:${digitWord}|\\d) ?[ABD-HJLNP-UW-Z] ?[ABD-HJLNP-UW-Z]\\b`,
+      `\\b${postalArea} ?(?:${numberWord}|zero|oh|\\d)(?:[ -](?:${digitWord}|\\d|[A-Z]))?,? (?:${digitWord}|\\d) ?[ABD-HJLNP-UW-Z] ?[ABD-HJLNP-UW-Z]\\b`,
       'g',
     ),
     score: 0.7,
@@ -129,14 +136,44 @@ const beforeState = new RegExp(
   'gu',
 )
 
-/** Streets in a text without capitals: "forty two maple avenue". */
+const noStreetName =
+  '(?!(?:the|a|an|of|on|in|down|to|and|or|at|by|up|along|off|minutes?|hours?|miles?|blocks?|people|more|other|new|old|main|side|busy|dirt|lane|way|car|story|storey|bedroom|star|hundred|thousand)\\b)'
+/** Streets without capitals: "forty two maple avenue". */
 const uncasedStreet: EntityPattern = {
   type: 'LOCATION_ADDRESS_STREET',
   pattern: new RegExp(
-    `\\b(?:${amount}|${house}) (?:(?!(?:the|a|of|on|in|down|to|and|or|at|by|up|along|off|minutes?|hours?|miles?|people|more|other|new|old)\\b)\\p{Ll}{2,20} ){1,2}(?:street|avenue|road|lane|boulevard|crescent|terrace)\\b`,
+    `\\b(?:${amount}|${house}) (?:${noStreetName}\\p{Ll}{2,20} ){1,2}(?:street|avenue|road|lane|boulevard|crescent|terrace)\\b`,
     'gu',
   ),
   score: 0.8,
+}
+/** In a text with capitals, such a street needs a cue, and is then found in more forms. */
+const cuedStreet: EntityPattern = {
+  type: 'LOCATION_ADDRESS_STREET',
+  pattern: new RegExp(
+    `\\b(?:[Ff]lat [\\p{L}\\d]{1,6},? )?(?!an? )(?:${amount}|${house})(?: ?[A-Za-z]\\b)?,? (?:${noStreetName}[\\p{Ll}’']{2,20} ){1,2}(?:street|avenue|road|lane|boulevard|crescent|terrace|drive|close|court|place|gardens?|grove|mews|square)\\b`,
+    'gu',
+  ),
+  score: 0.8,
+}
+/** A street after a cue, with a pause behind its number, or without a number. */
+const answeredStreet: EntityPattern = {
+  type: 'LOCATION_ADDRESS_STREET',
+  pattern: new RegExp(
+    `\\b(?:(?:${amount}|${house})[,.] )?(?:${streetName} ){1,3}${street}(?![\\p{L}])`,
+    'gu',
+  ),
+  score: 0.8,
+}
+const streetCue =
+  /\b(?:address|lives?|lived|living|located|moved to|house number)\b[^.?!]{0,40}(?:\?[^.?!]{0,25})?$/i
+
+/** Finds streets that only a cue shows to be one, and streets in a text without capitals. */
+function findAnsweredStreets(text: string): Entity[] {
+  if (isUncased(text)) return matchPatterns(text, [uncasedStreet])
+  return matchPatterns(text, [cuedStreet, answeredStreet]).filter(({ from }) => {
+    return streetCue.test(precedingText(text, from, 80))
+  })
 }
 
 /** Finds streets, postal codes by shape, and clinics and companies by their second word. */
@@ -144,7 +181,8 @@ export function findPlaces(text: string): Entity[] {
   const cities = matchPatterns(text, [{ type: 'LOCATION_CITY', pattern: beforeState, score: 0.85 }])
   const namesakes = matchPatterns(text, [{ type: 'LOCATION_CITY', pattern: namesake, score: 0.86 }])
   return [
-    ...matchPatterns(text, isUncased(text) ? [...patterns, uncasedStreet] : patterns),
+    ...matchPatterns(text, patterns),
+    ...findAnsweredStreets(text),
     ...namesakes,
     ...cities.filter((city) => isCity(text, city)),
   ]
