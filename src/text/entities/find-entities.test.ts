@@ -112,6 +112,15 @@ const cases: Record<string, string[]> = {
     'LOCATION_ADDRESS_STREET Eighty eight. Kingsley Road',
   ],
   'Your address? Kingsley Road. It is a quiet one.': ['LOCATION_ADDRESS_STREET Kingsley Road'],
+  'My National Insurance number is QQ 12 34 56 C. I pay National Insurance.': ['SSN QQ 12 34 56 C'],
+  'I pay Northwind Life Insurance, or Home Insurance Group.': [
+    ...['ORGANIZATION Northwind Life Insurance', 'ORGANIZATION Home Insurance Group'],
+  ],
+  "It's dave. dave whittaker. The will, will of iron.": ['NAME_GIVEN dave', 'NAME dave whittaker'],
+  'This is priya, priya ramaswamy, and it rained, rained all day.': [
+    ...['NAME_GIVEN priya', 'NAME priya ramaswamy'],
+  ],
+  'Ask dave, dave said so.': [],
   'It says A 1 2 D E. Or A1 2DE.': [],
   'Send it to C R zero, four L T, or to E 4 5 G H.': [
     ...['LOCATION_ZIP C R zero, four L T', 'LOCATION_ZIP E 4 5 G H'],

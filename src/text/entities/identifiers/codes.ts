@@ -10,7 +10,7 @@ const cues: { type: EntityType; words: RegExp }[] = [
   {
     type: 'HEALTHCARE_NUMBER',
     words:
-      /\b(?:medicare|medicaid|(?:member|subscriber|group|patient|insurance|health plan) (?:id|number)|policy(?: number)?|mrn)\b/gi,
+      /\b(?:medicare|medicaid|(?:member|subscriber|group|patient|(?<!national )insurance|health plan) (?:id|number)|policy(?: number)?|mrn)\b/gi,
   },
   {
     type: 'VEHICLE_ID',

@@ -23,6 +23,7 @@ import {
   givenUncased,
   isFamilyNameAfter,
   rareUncased,
+  stuttered,
 } from './single-names.ts'
 import { findSpelled } from './spelled-names.ts'
 
@@ -103,7 +104,9 @@ export function findNames(text: string, tokens: readonly WordToken[]): Entity[] 
     const cue = cueBefore(text, tokens, at)
     const name = isAcronym(token)
       ? undefined
-      : (readName(tokens, at, { cue, uncased }) ?? (uncased ? givenUncased(tokens, at) : undefined))
+      : (stuttered(tokens, at) ??
+        readName(tokens, at, { cue, uncased }) ??
+        (uncased ? givenUncased(tokens, at) : undefined))
     if (!name) {
       at++
       continue

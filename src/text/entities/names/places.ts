@@ -19,6 +19,9 @@ const streetName = `(?:[A-Z][\\p{L}'’]{0,40}(?:(?: ?& ?| and )[A-Z][\\p{L}'’
 const company =
   '(?:Inc|Incorporated|Corp|Corporation|LLC|Ltd|Limited|GmbH|Company|Holdings|Industries|Bank|Insurance|Airlines|Group|Partners|Technologies|Systems|Solutions|Motors|University|College|Institute|Foundation|Association|Credit Union|Agency|Ministry|Department)'
 
+/** Insurance that is no company. */
+const noInsurer = '(?:National|Social|Health|Life|Car|Home|Travel|Pet) Insurance'
+
 /** The words of house numbers, which are read as numbers or digit by digit: "nine oh one". */
 const numberWord =
   '(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)'
@@ -76,7 +79,7 @@ const patterns: EntityPattern[] = [
   {
     type: 'ORGANIZATION',
     pattern: new RegExp(
-      `(?<![\\p{L}])(?!(?:The|This|That|My|Your|Our|Their|His|Her|A|An|Is|In|At|To|And|Or) )(?:[A-Z][\\p{L}&-]{1,40} ){1,3}${company}(?![\\p{L}])`,
+      `(?<![\\p{L}])(?!(?:The|This|That|My|Your|Our|Their|His|Her|A|An|Is|In|At|To|And|Or) |${noInsurer}(?! [A-Z][a-z]))(?:[A-Z][\\p{L}&-]{1,40} ){1,3}${company}(?![\\p{L}])`,
       'gu',
     ),
     score: 0.8,

@@ -124,6 +124,24 @@ export function rareUncased(
     : { type: 'NAME_GIVEN' as const, end: at + 1, score: 0.6 }
 }
 
+/**
+ * Recognizes a full name in lower case that begins with a stutter: "dave, dave whittaker". `at` is
+ * the index of either given name.
+ */
+export function stuttered(tokens: readonly WordToken[], at: number) {
+  const { lower, capital } = tokens[at]!
+  const isSecond = tokens[at - 1]?.lower === lower
+  if (capital || (!isSecond && tokens[at + 1]?.lower !== lower)) return undefined
+  if (!isAnyGivenName(lower) || isOrdinary(lower)) return undefined
+  const second = isSecond ? at : at + 1
+  const [given, family] = [tokens[second]!, tokens[second + 1]]
+  if (!family || given.closed) return undefined
+  if (!isFamilyUncased(family) && !isRareWord(family.lower)) return undefined
+  return isSecond
+    ? { type: 'NAME' as const, end: at + 2, score: 0.7 }
+    : { type: 'NAME_GIVEN' as const, end: at + 1, score: 0.6 }
+}
+
 function isFamilyUncased({ lower }: WordToken): boolean {
   return isFamily(lower) && !isOrdinary(lower)
 }
