@@ -23,7 +23,10 @@ const cases: Record<string, string[]> = {
     'ORGANIZATION Twitter',
     'USERNAME tech underscore becky',
   ],
-  'Username jsmith, password Winter2024, all one word.': ['USERNAME jsmith', 'PASSWORD Winter2024'],
+  'Username jsmith, password Winter2024, all one word.': [
+    'USERNAME jsmith',
+    'PASSWORD Winter2024, all one word',
+  ],
   'The username field, the password 2FA step and Password 101.': [],
   'Look at user underscore id.': [],
   'Did you get my e-mail? Nothing.': [],

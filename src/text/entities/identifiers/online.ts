@@ -2,6 +2,7 @@ import { lexemesOf } from '../digits/spoken-digits.ts'
 import type { Entity } from '../entity-types.ts'
 import { type EntityPattern, matchPatterns, precedingText } from '../matching/matching.ts'
 import { findMailParts } from './email-parts.ts'
+import { findSecretAnswers, withSigns } from './secret-answers.ts'
 
 const tld =
   '(?:com|org|net|io|edu|gov|mil|info|biz|co|uk|us|ca|de|fr|es|it|nl|ch|at|eu|au|jp|cn|in|br|se|no|dk|fi|pl|ru|me|tv|ai|app|dev|cloud|online|site|shop|blog|health|example|test)'
@@ -112,14 +113,8 @@ const patterns: EntityPattern[] = [
   },
   {
     type: 'PASSWORD',
-    pattern:
-      /\b(?:pass ?word|pass ?phrase|pass ?code|(?:memorable|safe|security|secret) word|security question)(?: (?:on|for) (?:the|your|this) \p{L}+)?\? (?:(?:yes|yeah|sure|uh|um|it's|it is|that's|that would be|okay),? ){0,3}(?<e>(?!(?:I|no|not|what|which|the|yes|sorry|let|hold|one (?:moment|second))\b)[\p{L}\d]+(?:[ -][\p{L}\d]+){0,3})(?=[.,!]|$)/giu,
-    score: 0.8,
-  },
-  {
-    type: 'PASSWORD',
     pattern: new RegExp(
-      `\\b(?:pass ?word|pass ?phrase|pass ?code|(?:memorable|safe|security|secret) ?word)(?: is| was| to|:|,| would be| should be|['’]s)+ (?<e>${notAfterComma}${notPastEvent}(?!(?:wrong|not|incorrect|too|very|on|in|the|a|an|my|your|expired|reset|required|correct|protected|safe|secure|weak|strong|case|at|now|still|also|invalid|being|and|please|that|it|this|about|what|something)\\b)(?:(?:(?!(?:and|or|is|the|with|at|to|for)\\b)\\p{L}+ ){1,4}(?=\\d|${digit}\\b))?[\\p{L}\\d][^\\s.,;?]*(?:,? (?:all one word|all caps|all (?:lower|upper) ?case|capital|upper ?case|lower ?case|underscore|dot|dash|hyphen|at sign|hash|dollar sign|exclamation (?:mark|point)|star|asterisk|${digit}|\\d+|\\p{L})\\b(?: (?<=(?:capital|case|underscore|dot|dash|hyphen) )[\\p{L}\\d]+)?)*)`,
+      `\\b(?:pass ?word|pass ?phrase|pass ?code|safe ?word|(?:memorable|security|secret) (?:word|place|name|answer|phrase))(?: (?:I'm|I am) giving you| (?:for|on) (?:the|your|my|this) [\\p{L}-]+)?(?: is going to be| will be| is| was| to|:|,| would be| should be|['’]s)+ (?<e>${notAfterComma}${notPastEvent}(?!(?:wrong|not|incorrect|too|very|on|in|the|a|an|my|your|expired|reset|required|correct|protected|safe|secure|weak|strong|case|at|now|still|also|invalid|being|and|please|that|it|this|about|what|something)\\b)(?:(?:(?!(?:and|or|is|the|with|at|to|for)\\b)\\p{L}+ ){1,4}(?=\\d|${digit}\\b))?[\\p{L}\\d][^\\s.,;?]*(?:,? (?:all one word|all caps|all (?:lower|upper) ?case|capital|upper ?case|lower ?case|underscore|dot|dash|hyphen|at sign|hash|dollar sign|exclamation (?:mark|point)|star|asterisk|${digit}|\\d+|\\p{L})\\b(?: (?<=(?:capital|case|underscore|dot|dash|hyphen) )[\\p{L}\\d]+)?)*)`,
       'giu',
     ),
     score: 0.9,
@@ -151,8 +146,9 @@ const stops =
 
 /** Finds e-mail, web and network addresses, file names and credentials, written or read aloud. */
 export function findOnline(text: string): Entity[] {
+  const patterned = [...matchPatterns(text, patterns), ...findSecretAnswers(text)]
   return [
-    ...matchPatterns(text, patterns),
+    ...patterned.map((entity) => withSigns(text, entity)),
     ...spokenMail(text),
     ...findMailParts(text),
     ...spokenIp(text),
