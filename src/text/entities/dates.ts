@@ -1,5 +1,7 @@
 import { amount } from './amounts/quantities.ts'
 import { withRange } from './amounts/ranges.ts'
+import { withoutCorrectedDay } from './digits/corrections.ts'
+import { ordinal } from './digits/ordinals.ts'
 import type { Entity } from './entity-types.ts'
 import {
   type EntityPattern,
@@ -15,8 +17,6 @@ const ten = '(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)'
 const month =
   '(?:January|February|March|April|May|June|July|August|September|October|November|December|Jan\\.|Feb\\.|Aug\\.|Sept?\\.|Oct\\.|Nov\\.|Dec\\.)'
 const weekday = '(?:Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday)'
-const ordinal =
-  '(?:(?:twenty|thirty)[ -](?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth)|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|thirteenth|fourteenth|fifteenth|sixteenth|seventeenth|eighteenth|nineteenth|twentieth|thirtieth)'
 const dayOfMonth = `(?:[0-3]?\\d(?:st|nd|rd|th)?(?![\\d:]| ?[ap]\\.?m\\b)|${ordinal}|(?:twenty|thirty)[ -]${unit}|${teen}|twenty|thirty|${unit})\\b`
 const year = `(?:(?:19|20)\\d\\d(?![\\d,.]\\d|\\d)|(?:nineteen|twenty) (?:${ten}(?:[ -]${unit})?|${teen}|(?:oh|o) ${unit})|two thousand(?: and)?(?: (?:${ten}(?:[ -]${unit})?|${unit}|${teen}))?)\\b`
 const calendar = `(?:(?:the )?${dayOfMonth}(?: day)?(?: of)? ${month}|${month},? (?:the )?${dayOfMonth})(?:,? (?:of )?${year})?|${month},? (?:of )?${year}|\\d{4}-\\d\\d-\\d\\d|\\d{1,2}[/.]\\d{1,2}[/.](?:\\d{4}|\\d\\d)(?!\\d)|\\d{1,2}-\\d{1,2}-\\d{4}`
@@ -209,7 +209,8 @@ export function findDates(original: string): Entity[] {
   const dates = dateEntities.filter(({ type }) => ['DATE', 'YEAR', 'MONTH'].includes(type))
   const births = [...dates, ...matchPatterns(text, [shortBirth, pausedBirth])]
     .filter(({ from }) => {
-      return birth.test(precedingText(text, from, 40)) || isFirstAsked(text, from)
+      const textBefore = withoutCorrectedDay(precedingText(text, from, 80)).slice(-40)
+      return birth.test(textBefore) || isFirstAsked(text, from)
     })
     .map((entity) => withYear(text, { ...entity, type: 'DOB', score: 0.97 }))
   const digits = [birthDigits, birthNumbers, birthYear, yearAsked].flatMap((pattern) =>

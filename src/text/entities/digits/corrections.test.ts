@@ -18,6 +18,15 @@ const cases: Record<string, string[]> = {
     'LOCATION_ADDRESS_STREET forty two Elm',
     'LOCATION_ADDRESS_STREET forty three Elm Street',
   ],
+  'It was the fourth. No, sorry, the fifth of March.': [
+    'DATE the fourth',
+    'DATE the fifth of March',
+  ],
+  'My date of birth is the second of the, no, the third of June, 1981.': [
+    ...['DOB the second of the', 'DOB the third of June, 1981'],
+  ],
+  'See you on March fourth, no, sorry, the fifth.': ['DATE March fourth', 'DATE the fifth'],
+  'He came first, no. We met on the third of May. No, the second one.': ['DATE the third of May'],
   'My sort code is 20-41-07.': ['ROUTING_NUMBER 20-41-07'],
   'We need two, sorry, three tickets.': [],
   'I have no number, two brothers, three sisters.': [],

@@ -1,6 +1,7 @@
 import type { Entity } from '../entity-types.ts'
 import { precedingText } from '../matching/matching.ts'
 import type { DigitRun } from './digit-runs.ts'
+import { ordinal } from './ordinals.ts'
 
 const filler = "(?:um|uh|er|so|it's|that's|it is|that is|it was|I'm|my)"
 const regret =
@@ -47,7 +48,7 @@ export function findCorrected(
     if (before || !after || (street && !after.type.startsWith('LOCATION'))) return []
     return [{ ...after, from: first.from, to: first.to + street.length }]
   })
-  return [...numbers, ...correctedBirthdays(text, found)]
+  return [...numbers, ...correctedBirthdays(text, found), ...correctedDays(text, found)]
 }
 
 function correctedBirthdays(text: string, found: readonly Entity[]): Entity[] {
@@ -60,5 +61,33 @@ function correctedBirthdays(text: string, found: readonly Entity[]): Entity[] {
     const gap = correctionBefore.exec(precedingText(text, date.from, MAX_GAP_CHARS))?.[0] ?? ''
     const birth = gap === '' ? undefined : births.get(date.from - gap.length)
     return birth ? [{ ...date, type: 'DOB' as const, score: birth.score }] : []
+  })
+}
+
+const day = `(?:the )?(?:${ordinal}|[0-3]?\\d(?:st|nd|rd|th))(?: of(?: the)?)?`
+const dayBefore = new RegExp(`(?<![\\p{L}\\d])(?<day>${day})[\\s,.…-]+${correction}$`, 'iu')
+const dayAfter = new RegExp(`^[\\s,.…-]+${correction}(?<day>${day})(?=[.,!?]|$)`, 'iu')
+
+/** Removes a day that the date after the text corrects, so that its cue is still close. */
+export function withoutCorrectedDay(textBefore: string): string {
+  return textBefore.replace(dayBefore, '')
+}
+
+/** Finds days without a month beside a date: "the fourth, no, sorry, the fifth of March". */
+function correctedDays(text: string, found: readonly Entity[]): Entity[] {
+  return found.flatMap((date) => {
+    if (date.type !== 'DATE' && date.type !== 'DOB') return []
+    const before = dayBefore.exec(precedingText(text, date.from, MAX_GAP_CHARS))
+    const after = dayAfter.exec(text.slice(date.to, date.to + MAX_GAP_CHARS))
+    const days: Entity[] = []
+    if (before) {
+      const from = date.from - before[0].length
+      days.push({ ...date, from, to: from + before.groups!.day!.length })
+    }
+    if (after) {
+      const to = date.to + after[0].length
+      days.push({ ...date, from: to - after.groups!.day!.length, to })
+    }
+    return days
   })
 }
