@@ -27,6 +27,14 @@ const cases: Record<string, string[]> = {
   ],
   'See you on March fourth, no, sorry, the fifth.': ['DATE March fourth', 'DATE the fifth'],
   'He came first, no. We met on the third of May. No, the second one.': ['DATE the third of May'],
+  "It's dave at hot, sorry, dave at gmail dot com.": [
+    ...['EMAIL_ADDRESS dave at hot', 'EMAIL_ADDRESS dave at gmail dot com'],
+  ],
+  'sarah dot wilks at out, no, sorry, sarah dot wilks at btinternet dot com': [
+    'EMAIL_ADDRESS sarah dot wilks at out',
+    'EMAIL_ADDRESS sarah dot wilks at btinternet dot com',
+  ],
+  'Look, sorry, kim at yahoo dot com is right.': ['EMAIL_ADDRESS kim at yahoo dot com'],
   'My sort code is 20-41-07.': ['ROUTING_NUMBER 20-41-07'],
   'We need two, sorry, three tickets.': [],
   'I have no number, two brothers, three sisters.': [],

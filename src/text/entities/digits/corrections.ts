@@ -48,7 +48,12 @@ export function findCorrected(
     if (before || !after || (street && !after.type.startsWith('LOCATION'))) return []
     return [{ ...after, from: first.from, to: first.to + street.length }]
   })
-  return [...numbers, ...correctedBirthdays(text, found), ...correctedDays(text, found)]
+  return [
+    ...numbers,
+    ...correctedBirthdays(text, found),
+    ...correctedDays(text, found),
+    ...correctedMails(text, found),
+  ]
 }
 
 function correctedBirthdays(text: string, found: readonly Entity[]): Entity[] {
@@ -89,5 +94,23 @@ function correctedDays(text: string, found: readonly Entity[]): Entity[] {
       days.push({ ...date, from: to - after.groups!.day!.length, to })
     }
     return days
+  })
+}
+
+const joint = '(?:dot|underscore|dash|hyphen)'
+/** The beginning of an address, with "at" or a joint: "dave at hot", "sarah dot wilks". */
+const mailBefore = new RegExp(
+  `(?<![\\p{L}\\d])(?<mail>[\\p{L}\\d]{1,40}(?: ${joint} [\\p{L}\\d]{1,40}){0,4}(?: (?:at|add)(?: [\\p{L}\\d-]{1,40}(?: dot \\p{L}{1,12}){0,2})?|(?<= ${joint} [\\p{L}\\d]{1,40})))[\\s,.…-]+${correction}$`,
+  'iu',
+)
+
+/** Finds addresses that the speaker begins again: "dave at hot, sorry, dave at gmail dot com". */
+function correctedMails(text: string, found: readonly Entity[]): Entity[] {
+  return found.flatMap((mail) => {
+    if (mail.type !== 'EMAIL_ADDRESS') return []
+    const before = mailBefore.exec(precedingText(text, mail.from, 2 * MAX_GAP_CHARS))
+    if (!before) return []
+    const from = mail.from - before[0].length
+    return [{ ...mail, from, to: from + before.groups!.mail!.length }]
   })
 }
