@@ -75,3 +75,18 @@ test('amounts, dates and counting are not identifying numbers', () => {
   const phrase = numbered.map((line) => line.slice(3))
   assert.deepEqual(redacted(numbered, only(['NUMERICAL_PII', 'CREDIT_CARD'])), phrase)
 })
+
+test('amounts without a currency are kept after a question for a card number', () => {
+  const asked = '0: And your card number?'
+  const answers = [
+    'You took twelve fifty in March. I was charged four hundred and fifty, and then nineteen ninety nine.',
+    'The bill says 1,250, and I paid 1200.',
+  ]
+  for (const answer of answers) {
+    assert.deepEqual(redacted([asked, `1: ${answer}`], only('PCI'))[1], answer)
+  }
+  for (const answer of ['I paid with 4412.', 'I owe twenty five hundred. It is 4412.']) {
+    assert.match(redacted([asked, `1: ${answer}`], only('PCI'))[1]!, /\[CREDIT_CARD_1\]\.$/)
+  }
+  assert.match(redacted(['How did you pay? My card? 4412.'], only('PCI'))[0]!, /CREDIT_CARD/)
+})

@@ -1,4 +1,4 @@
-import { isGrouped, isMeasured, isRound } from '../entities/amounts/amount-runs.ts'
+import { isGrouped, isMeasured, isRound, isSpent } from '../entities/amounts/amount-runs.ts'
 import { questionOf } from '../entities/context/question-context.ts'
 import { isLuhn } from '../entities/digits/checksums.ts'
 import { type DigitRun, digitRuns } from '../entities/digits/digit-runs.ts'
@@ -68,6 +68,7 @@ export function findStrayNumbers(
   })
   const cueBefore = cueReader(text, interjections)
   const chains = chainsOf(text, runs).flatMap((chain) => {
+    if (chain.every((run) => isSpent(text, run))) return []
     const digits = chain.map((run) => run.digits).join('')
     const type = typeOf(cueBefore(chain[0]!.from), digits, wanted)
     return type ? chain.map(({ from, to }) => ({ type, from, to, score: 0.1 })) : []

@@ -13,6 +13,17 @@ export function isMeasured(text: string, { from, to, spoken }: DigitRun): boolea
   return !spoken && /^(?:\d+|\d{1,3}(?:,\d{3})+)\.\d+$/.test(text.slice(from, to))
 }
 
+const spent =
+  /\b(?:pa(?:id|ys?)|charged?|took|owed?|spent|costs?|balance|bill|total|price|refund(?:ed)?|fee)\b(?:(?!\b(?:cards?|visa|mastercard|amex|numbers?|digits?|account|end(?:s|ing)?|with|by|from|it['’]s)\b)[^.?!#]){0,35}$/i
+
+/** Returns whether the text before digits is about money: "You took twelve fifty in March". */
+export function isSpent(text: string, { from, digits }: DigitRun): boolean {
+  return digits.length <= MAX_SPENT_DIGITS && spent.test(text.slice(Math.max(0, from - 60), from))
+}
+
+/** The most digits of an amount without a currency. */
+const MAX_SPENT_DIGITS = 5
+
 /**
  * Returns whether digits are grouped like an amount, "12,345,678". Recognizers also group digits
  * that were dictated one by one.

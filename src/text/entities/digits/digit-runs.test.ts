@@ -17,6 +17,8 @@ const folded: Record<string, string[]> = {
   'four dash five hyphen six space seven': ['4567'],
   'four or five': ['4', '5'],
   'one hundred and two': ['1', '2'],
+  'I lost the old one. Four two': ['42'],
+  'It is one. Four two': ['142'],
   'no number': [],
 }
 for (const [text, expected] of Object.entries(folded)) {

@@ -26,12 +26,26 @@ export function digitRuns(lexemes: readonly Lexeme[]): DigitRun[] {
   const runs: DigitRun[] = []
   let at = 0
   while (at < lexemes.length) {
+    if (isPronoun(lexemes, at)) {
+      at++
+      continue
+    }
     const { run, next } = readRun(lexemes, at)
     if (run) runs.push(run)
     at = next
   }
   return runs
 }
+
+/** Returns whether a lexeme is no number but stands for a thing: "I lost the old one. Four two". */
+function isPronoun(lexemes: readonly Lexeme[], at: number): boolean {
+  if (lexemes[at]!.lower !== 'one') return false
+  const isEnd = /^[.,?!]$/.test(lexemes[at + 1]?.text ?? '.')
+  return isEnd && beforePronoun.test(lexemes[at - 1]?.lower ?? '')
+}
+
+const beforePronoun =
+  /^(?:old|new|this|that|which|another|other|last|next|only|wrong|right|same|correct|any|no|every|good|previous|current|debit|credit|the)$/
 
 function readRun(lexemes: readonly Lexeme[], begin: number) {
   const plus = /^(?:\+|plus)$/.test(lexemes[begin]!.lower)
