@@ -213,3 +213,26 @@ test('a filled pause inside an entity is hidden with it', () => {
   // Beside one it stays.
   assert.deepEqual(redacted(['I am, um, Lena Miller.']), ['I am, um, [NAME_1].'])
 })
+
+test('digits that the other party corrects are hidden', () => {
+  const cases = [
+    ["So it's oh seven seven double oh, four six two?", 'No, four six one.'],
+    [
+      'Your account number is double three, nine, four six two?',
+      'No, no, four six one at the end.',
+    ],
+    ["I've got the reference as A, four six two.", 'No, A, four six one.'],
+    ["Okay, that's order number four six two, nine nine.", "Actually it's nine eight."],
+  ] as const
+  for (const [first, second] of cases) {
+    for (const speakers of [
+      ['0', '1'],
+      ['0/0', '0/1'],
+    ]) {
+      const lines = redacted([`${speakers[0]}: ${first}`, `${speakers[1]}: ${second}`])
+      assert.doesNotMatch(lines.join(' '), /four|six|nine/)
+    }
+  }
+  const kept = ['0: Is the price two hundred dollars?', '1: No, two people told me.']
+  assert.equal(redacted(kept)[1], 'No, two people told me.')
+})

@@ -9,6 +9,9 @@ const regret =
 /** "No, sorry, it's …": what people say between a slip of the tongue and what they meant. */
 const correction = `(?:${filler}[\\s,.…-]+){0,2}(?:${regret}[\\s,.!…-]+(?:${filler}[\\s,.…-]+){0,2}){1,4}`
 const isCorrection = new RegExp(`^[\\s,.…-]+${correction}$`, 'i')
+/** The response to a number that was read back: "Four six two? No, A, four six one." */
+const isDenial = new RegExp(`^[\\s,.…-]*\\?\\s+${correction}(?:[A-Z][\\s,.-]+){0,3}$`, 'i')
+const endsThere = /^(?: at the (?:end|start|beginning))?\s*(?:[.,!?]|$)/
 const correctionBefore = new RegExp(`[\\s,.…-]+${correction}$`, 'i')
 /** The name of a street after its number: "Forty two Elm, no, forty three Elm Street". */
 const streetName = /^(?: \p{Lu}[\p{L}'’]{0,40}){1,3}/u
@@ -41,7 +44,8 @@ export function findCorrected(
     const gap = text.slice(first.to, second.from)
     if (gap.length > MAX_GAP_CHARS) return []
     const [street = ''] = streetName.exec(gap) ?? []
-    if (!isCorrection.test(gap.slice(street.length))) return []
+    const isDenied = isDenial.test(gap) && endsThere.test(text.slice(second.to, second.to + 20))
+    if (!isDenied && !isCorrection.test(gap.slice(street.length))) return []
     const before = found.find(({ from, to }) => from < first.to && to > first.from)
     const after = found.find(({ from, to }) => from < second.to && to > second.from)
     if (before && !after && !street) return [{ ...before, from: second.from, to: second.to }]
