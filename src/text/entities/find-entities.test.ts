@@ -121,6 +121,11 @@ const cases: Record<string, string[]> = {
     ...['NAME_GIVEN priya', 'NAME priya ramaswamy'],
   ],
   'Ask dave, dave said so.': [],
+  'What is the name on the card? M. R. Pemberton.': ['NAME M. R. Pemberton'],
+  'My name is J Okafor. This is A Plus, and it is B Street.': ['NAME J Okafor'],
+  'Your claim reference? C L dash. Hold on. Eight eight two, dash, one oh four.': [
+    'NUMERICAL_PII C L dash. Hold on. Eight eight two, dash, one oh four',
+  ],
   'It says A 1 2 D E. Or A1 2DE.': [],
   'Send it to C R zero, four L T, or to E 4 5 G H.': [
     ...['LOCATION_ZIP C R zero, four L T', 'LOCATION_ZIP E 4 5 G H'],

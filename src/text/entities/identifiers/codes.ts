@@ -134,9 +134,15 @@ function readCode(lexemes: readonly Lexeme[], begin: number): Code | undefined {
       at += read.count
       to = lexemes[at - 1]!.to
     } else if (text !== '' && isJoint(lexemes, at)) at++
+    else if (text !== '' && saysHoldOn(lexemes, at)) at += 2
     else break
   }
   return text === '' ? undefined : { text, from: lexemes[begin]!.from, to }
+}
+
+/** Returns whether the speaker looks up the rest of a code: "C L. Hold on. Eight eight two." */
+function saysHoldOn(lexemes: readonly Lexeme[], at: number): boolean {
+  return /^(?:hold|hang)$/.test(lexemes[at]!.lower) && lexemes[at + 1]?.lower === 'on'
 }
 
 /** Words of the spelling alphabet of radio and telephone (ICAO Annex 10). */

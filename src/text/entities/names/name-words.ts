@@ -183,6 +183,23 @@ export function endOfName(tokens: readonly WordToken[], begin: number): number {
   return at
 }
 
+/**
+ * Returns the index after a family name with initials before it, "M. R. Pemberton"; where a name is
+ * expected (`expected`), no list need contain it. Returns `begin` if there is none.
+ */
+export function endOfInitials(
+  tokens: readonly WordToken[],
+  begin: number,
+  expected: boolean,
+): number {
+  let at = begin
+  while (at - begin < 3 && tokens[at] && isInitial(tokens[at]!) && !tokens[at]!.closed) at++
+  const family = tokens[at]
+  if (at === begin || !family?.capital) return begin
+  if (!isFamily(family.lower) && !(expected && isUnknown(family))) return begin
+  return isOrdinaryWord(family.lower) || neverNames.has(family.lower) ? begin : at + 1
+}
+
 /** Returns whether a name is also a place. */
 export function isPlaceName({ lower }: WordToken): boolean {
   return (

@@ -4,6 +4,7 @@ import { leadPattern } from '../matching/matching.ts'
 import { isUncased, type WordToken } from '../matching/word-tokens.ts'
 import { isListedPlace } from './gazetteer.ts'
 import {
+  endOfInitials,
   endOfName,
   endOfParticles,
   isAcronym,
@@ -170,6 +171,8 @@ function readName(
     const end = Math.max(endOfParticles(tokens, at), at + 1)
     return { type: 'NAME_FAMILY' as const, end, score: 0.8 }
   }
+  const withInitials = cue ? endOfInitials(tokens, at, cue !== 'introduced') : at
+  if (withInitials > at) return { type: 'NAME' as const, end: withInitials, score: 0.85 }
   if (!token.capital && !(cue === 'full' || cue === 'given' || cue === 'family')) return undefined
   const end = endOfName(tokens, at)
   const single = end === at + 1
