@@ -71,7 +71,7 @@ const patterns: EntityPattern[] = [
   datePattern('TIME', `(?<![\\d:])\\b(?:[01]?\\d|2[0-3]):[0-5]\\d(?::[0-5]\\d)?(?![\\d:])`),
   datePattern(
     'TIME',
-    `(?<!\\b(?:score|won|lost|by|beat|game|leading|ahead|up|down|vote|odds)[\\w ]{0,12} )\\b(?:half past|(?:a )?quarter (?:past|to|after|of)|(?:${amount}) minutes (?:past|to)|(?:five|ten|twenty|twenty[ -]five) (?:past|to)) (?:${unit}|ten|eleven|twelve|noon|midnight)\\b(?! (?:people|of|dollars|percent))`,
+    `(?<!\\b(?:score|won|lost|by|beat|game|leading|ahead|up|down|vote|odds)[\\w ]{0,12} )\\b(?:[Hh]alf past|(?:[Aa] )?[Qq]uarter (?:past|to|after|of)|(?:${amount}) minutes (?:past|to)|(?:five|ten|twenty|twenty[ -]five) (?:past|to)) (?:${unit}|ten|eleven|twelve|noon|midnight)\\b(?! (?:people|of|dollars|percent))`,
     0.85,
   ),
   datePattern('TIME', `\\b${hour} o['’]clock\\b`),

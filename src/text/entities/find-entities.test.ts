@@ -121,6 +121,13 @@ const cases: Record<string, string[]> = {
     ...['NAME_GIVEN priya', 'NAME priya ramaswamy'],
   ],
   'Ask dave, dave said so.': [],
+  'It expires November, twenty seven. And the code is one two three.': [
+    ...['CREDIT_CARD_EXPIRATION November, twenty seven', 'CVV one two three'],
+  ],
+  'Your loan application, number seven, seven, dash, four oh nine.': [
+    'NUMERICAL_PII seven, seven, dash, four oh nine',
+  ],
+  'At what time? Half past four.': ['TIME Half past four'],
   'What is the name on the card? M. R. Pemberton.': ['NAME M. R. Pemberton'],
   'My name is J Okafor. This is A Plus, and it is B Street.': ['NAME J Okafor'],
   'Your claim reference? C L dash. Hold on. Eight eight two, dash, one oh four.': [

@@ -44,7 +44,7 @@ const cues: Cue[] = [
   {
     type: 'CVV',
     words:
-      /\b(?:cvv2?|cvc2?|cv two|c v v|c v c|security (?:code|number|digits)|card code|verification code|three (?:digits?|numbers?)|last three|on the back|back of (?:the|my|your) card)\b|\bsecurity(?= $)|(?<=(?:expir|card|valid)[^.?!]{0,50})\bcode(?= $)/gi,
+      /\b(?:cvv2?|cvc2?|cv two|c v v|c v c|security (?:code|number|digits)|card code|verification code|three (?:digits?|numbers?)|last three|on the back|back of (?:the|my|your) card)\b|\bsecurity(?= $)|(?<=(?:expir|card|valid)[^.?!]{0,50})\bcode(?= $)|(?<=(?:expir|valid)[^?!]{0,50}\bthe )code(?=[,?]? (?:is |it['’]s )?$)/gi,
     digits: [3, 4],
   },
   {
@@ -92,7 +92,7 @@ const cues: Cue[] = [
   {
     type: 'NUMERICAL_PII',
     words:
-      /\b(?:order|ticket|case|reference|ref|confirmation|tracking|booking|reservation|customer|employee|badge|student|invoice|serial|claim|member|authorization|access|verification|one[- ]time|asset|hospital|chart|prescription|permit|locker|combination)(?: (?:number|code|id|no\.?|tag|ref|reference))?\b|\b(?:id|code)\b/gi,
+      /\b(?:order|ticket|case|reference|ref|confirmation|tracking|booking|reservation|customer|employee|badge|student|invoice|serial|claim|member|authorization|access|verification|one[- ]time|asset|hospital|chart|prescription|permit|locker|combination|application)(?: (?:number|code|id|no\.?|tag|ref|reference))?\b|\b(?:id|code)\b/gi,
     digits: [4, 22],
     close: true,
   },

@@ -35,6 +35,7 @@ const cases: Record<string, string[]> = {
     'EMAIL_ADDRESS sarah dot wilks at btinternet dot com',
   ],
   'Look, sorry, kim at yahoo dot com is right.': ['EMAIL_ADDRESS kim at yahoo dot com'],
+  'It started on the third of May? No, the fourth.': ['DATE the third of May', 'DATE the fourth'],
   'My sort code is 20-41-07.': ['ROUTING_NUMBER 20-41-07'],
   'We need two, sorry, three tickets.': [],
   'I have no number, two brothers, three sisters.': [],

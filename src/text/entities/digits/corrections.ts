@@ -75,7 +75,7 @@ function correctedBirthdays(text: string, found: readonly Entity[]): Entity[] {
 
 const day = `(?:the )?(?:${ordinal}|[0-3]?\\d(?:st|nd|rd|th))(?: of(?: the)?)?`
 const dayBefore = new RegExp(`(?<![\\p{L}\\d])(?<day>${day})[\\s,.…-]+${correction}$`, 'iu')
-const dayAfter = new RegExp(`^[\\s,.…-]+${correction}(?<day>${day})(?=[.,!?]|$)`, 'iu')
+const dayAfter = new RegExp(`^[\\s,.?…-]+${correction}(?<day>${day})(?=[.,!?]|$)`, 'iu')
 
 /** Removes a day that the date after the text corrects, so that its cue is still close. */
 export function withoutCorrectedDay(textBefore: string): string {

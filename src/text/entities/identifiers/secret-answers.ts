@@ -18,7 +18,7 @@ const secret = [
   "(?:first|childhood) pet['’]s name",
 ].join('|')
 const details =
-  '(?: (?:do|did) you (?:use|set|choose|have))?(?: (?:on|for) (?:the|your|this) \\p{L}+)?(?:,? (?:again|please)){0,2}'
+  '(?: (?:do|did) you (?:use|set|choose|have|try))?(?: (?:on|for) (?:the|your|this) \\p{L}+)?(?:,? (?:again|please)){0,2}'
 
 const answers: EntityPattern[] = [
   {
