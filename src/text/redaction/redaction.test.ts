@@ -236,3 +236,9 @@ test('digits that the other party corrects are hidden', () => {
   const kept = ['0: Is the price two hundred dollars?', '1: No, two people told me.']
   assert.equal(redacted(kept)[1], 'No, two people told me.')
 })
+
+test('a password that is announced for later is hidden once', () => {
+  assert.deepEqual(redacted(['Your password is going to be capital R, nine, four, k.']), [
+    'Your password is going to be [PASSWORD_1].',
+  ])
+})
