@@ -241,12 +241,8 @@ test('client polls again at once after a late response', async (t) => {
 test('isRunning is false for a server that never answers', { timeout: 20_000 }, async (t) => {
   const { timeout } = AbortSignal
   t.mock.method(AbortSignal, 'timeout', () => timeout(50))
-  const client = await clientOf((request) => {
-    setTimeout(() => request.socket.destroy(), 10_000).unref()
-  }, t)
-  const startedAt = performance.now()
+  const client = await clientOf(() => {}, t)
   assert.equal(await client.isRunning(), false)
-  assert.ok(performance.now() - startedAt < 5000)
 })
 
 test('isRunning is true for a healthy server and false if none is listening', async (t) => {

@@ -91,5 +91,8 @@ test('buttons keep the focus of the keyboard while they work', { skip }, async (
   await pressWhileBusy(button('Delete the words'), edits)
   await page.getByRole('textbox', { name: 'Words at 0:00' }).fill('We sell bread')
   await pressWhileBusy(button('Save'), edits)
+  await button('Save').click()
+  await page.getByText('Version 1 (now)').waitFor()
+  await pressWhileBusy(button('Restore: Original transcript'), edits)
   assert.deepEqual(problems, [])
 })

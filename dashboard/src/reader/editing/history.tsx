@@ -1,4 +1,6 @@
 import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { BusyButton } from '../../components/busy-button.tsx'
 import { formatDateTime } from '../../components/format.ts'
 import { texts } from '../../texts.ts'
 import type { Edits } from './edits.ts'
@@ -48,13 +50,19 @@ export function History({ state, apply, canEdit }: HistoryProps): JSX.Element | 
 }
 
 function Restore({ version, apply }: { version: number; apply: Edits['apply'] }): JSX.Element {
+  const [isBusy, setBusy] = useState(false)
+  const restore = async () => {
+    setBusy(true)
+    await apply({ op: 'restore', version })
+    setBusy(false)
+  }
   return (
-    <button
-      type="button"
+    <BusyButton
       aria-label={`${t.restore}: ${version === 0 ? t.machine : t.version(version)}`}
-      onClick={() => void apply({ op: 'restore', version })}
+      isBusy={isBusy}
+      onClick={() => void restore()}
     >
       {t.restore}
-    </button>
+    </BusyButton>
   )
 }
