@@ -91,7 +91,10 @@ test('client explains how to start a server if none is running', async (t) => {
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   await promisify(server.close.bind(server))()
   const client = createClient({ url, key: 'secret', header: 'x-key' }, t.signal)
-  await assert.rejects(client.find('7'), /ECONNREFUSED; start one with '.*steno serve', or name/)
+  await assert.rejects(
+    client.find('7'),
+    /nothing listens at the address \(ECONNREFUSED\); start one with '.*steno serve', or name/,
+  )
 })
 
 test('client does not retry other requests after a broken connection', async (t) => {
@@ -236,6 +239,18 @@ test('client polls again at once after a late response', async (t) => {
   pauses.mock.restore()
   syncBuiltinESMExports()
   assert.equal(pauses.mock.callCount(), 0)
+})
+
+test('client says in words that a server does not answer', async (t) => {
+  const client = await clientOf(() => {}, t)
+  const cause = Object.assign(new Error('Headers Timeout Error'), {
+    code: 'UND_ERR_HEADERS_TIMEOUT',
+  })
+  t.mock.method(globalThis, 'fetch', () => Promise.reject(new TypeError('failed', { cause })))
+  await assert.rejects(
+    client.usage({}),
+    /^RequestError: Cannot reach .*: it did not answer \(UND_ERR_HEADERS_TIMEOUT\)$/,
+  )
 })
 
 test('isRunning is false for a server that never answers', { timeout: 20_000 }, async (t) => {

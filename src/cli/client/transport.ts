@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { commandName } from '../../config/installation.ts'
+import { describeConnectionError } from '../../net/connection-error.ts'
 
 /**
  * A failed request. `status` is the HTTP status of the response; undefined if the server was
@@ -54,9 +55,12 @@ export function createTransport({ url, key, header }: Server, signal: AbortSigna
       return await fetch(base + path, { ...init, headers, signal: signals })
     } catch (cause) {
       signal.throwIfAborted()
-      const reason = networkReasonOf(cause)
-      const hint = reason === 'ECONNREFUSED' ? `; ${START_HINT}` : ''
-      throw new RequestError(`Cannot reach the server at ${base}: ${reason}${hint}`, { cause })
+      const reason = (cause as Error).cause ?? cause
+      const { detail } = describeConnectionError(reason)
+      const { code } = reason as { code?: string }
+      const hint = code === 'ECONNREFUSED' ? `; ${START_HINT}` : ''
+      const message = `Cannot reach the server at ${base}: ${detail}${code ? ` (${code})` : ''}${hint}`
+      throw new RequestError(message, { cause })
     }
   }
 
@@ -154,13 +158,4 @@ function explainResponse({ status, statusText }: Response, text: string): string
     // Not JSON: no Steno server wrote this.
   }
   return `The server responded with ${status} ${statusText}: ${NOT_STENO_HINT}`
-}
-
-/** Returns why fetch failed: the cause holds the system's message. */
-function networkReasonOf(error: unknown): string {
-  const { cause, message } = error as {
-    cause?: { code?: string; message?: string }
-    message: string
-  }
-  return cause?.code ?? cause?.message ?? message
 }
