@@ -53,6 +53,13 @@ for (const [question, answer, expected] of answers) {
   })
 }
 
+test('a question may refer to the sentence before it', () => {
+  const asked = "I've sent you a security code. Can you read it back?"
+  assert.deepEqual(answered([asked, 'Eight eight one, four.']), ['CVV Eight eight one, four'])
+  assert.deepEqual(answered(['Four boxes. Can you read it back?', 'Eight eight one.']), [])
+  assert.deepEqual(answered(["I've sent a code. Are you well?", 'Eight eight one.']), [])
+})
+
 test('the year of a birthday may be asked after its day', () => {
   const found = answered(["What's your birthday?", 'June the fifth.'], ['And the year?', 'Ninety.'])
   assert.deepEqual(found, ['DOB June the fifth', 'DOB Ninety'])

@@ -52,12 +52,31 @@ export function withQuestions(
 /** The markers of redaction, whose labels are not cues. */
 const MARKERS = markers()
 
-/** Returns the last sentence of a turn if it is a question or a request. */
+/** Refers to the sentence before: "I've sent you a code. Can you read it back?" */
+const refersBack = /\b(?:it|that|this|them|those|these)\b/i
+
+/**
+ * Returns the last sentence of a turn if it is a question or a request, with the one before it if
+ * that says what it is about.
+ */
 export function questionOf(phrase: string): string | undefined {
-  const text = phrase.replace(MARKERS, '#').trimEnd()
+  const { last, before } = splitLastSentence(phrase.replace(MARKERS, '#'))
+  if (!asks.test(last) && !(last.endsWith('?') && last.includes(' '))) return undefined
+  const question = withoutMarks(last)
+  if (asks.test(last) || !refersBack.test(last)) return `${question}?`
+  const subject = withoutMarks(splitLastSentence(before).last)
+  // The cue comes last, close to the answer.
+  return asks.test(subject) ? `${question}, ${subject}?` : `${question}?`
+}
+
+function withoutMarks(sentence: string): string {
+  return sentence.slice(0, trailingFrom(sentence, /[.?!]/))
+}
+
+/** Splits a text before its last sentence, of which it returns at most `REACH` characters. */
+function splitLastSentence(phrase: string): { before: string; last: string } {
+  const text = phrase.trimEnd()
   const marks = trailingFrom(text, /[.?!]/)
   const from = trailingFrom(text.slice(0, marks), /[^.?!]/u)
-  const last = text.slice(from).trim().slice(-REACH)
-  if (!asks.test(last) && !(last.endsWith('?') && last.includes(' '))) return undefined
-  return `${last.slice(0, trailingFrom(last, /[.?!]/))}?`
+  return { before: text.slice(0, from), last: text.slice(from).trim().slice(-REACH) }
 }
