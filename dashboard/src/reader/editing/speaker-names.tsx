@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { notify } from '../../components/notices.tsx'
 import { texts } from '../../texts.ts'
 import { type NamedSpeaker, type Speakers, speakerTitle } from '../speakers.ts'
@@ -46,11 +46,12 @@ function NameField({ voice, apply, drafts, canEdit }: NameFieldProps): JSX.Eleme
   stored.current = name
   // Whether it could not be stored, rather than being typed at the moment.
   const [isUnstored, setUnstored] = useState(names.has(key))
+  const showsHint = isUnstored && canEdit
   const show = () => {
     sent.current = name
     if (input.current) input.current.value = names.get(key) ?? name
   }
-  useEffect(show, [name])
+  useLayoutEffect(show, [name])
   const forget = () => {
     names.delete(key)
     setUnstored(false)
@@ -84,7 +85,7 @@ function NameField({ voice, apply, drafts, canEdit }: NameFieldProps): JSX.Eleme
         aria-label={t.nameOf(label)}
         placeholder={canEdit ? t.nameHint : ''}
         disabled={!canEdit}
-        aria-describedby={isUnstored ? hint : undefined}
+        aria-describedby={showsHint ? hint : undefined}
         onInput={(event) => {
           names.set(key, event.currentTarget.value)
           setUnstored(false)
@@ -100,7 +101,7 @@ function NameField({ voice, apply, drafts, canEdit }: NameFieldProps): JSX.Eleme
           show()
         }}
       />
-      {isUnstored && (
+      {showsHint && (
         <span id={hint} class="hint">
           {texts.corrections.notStored}
         </span>
