@@ -5,7 +5,8 @@ import { texts } from '../texts.ts'
 type Notice = { id: number; text: string; kind: 'plain' | 'error'; undo?: () => void }
 
 const notices = signal<Notice[]>([])
-const ERROR_MS = 12_000
+/** How long a notice stays, unless its caller says otherwise. */
+const NOTICE_MS = 12_000
 let lastId = 0
 
 /**
@@ -13,7 +14,11 @@ let lastId = 0
  */
 export function notify(
   text: string,
-  { kind = 'plain', ms, undo }: { kind?: Notice['kind']; ms: number; undo?: () => void },
+  {
+    kind = 'plain',
+    ms = NOTICE_MS,
+    undo,
+  }: { kind?: Notice['kind']; ms?: number; undo?: () => void },
 ): () => void {
   const id = ++lastId
   notices.value = [...notices.value, { id, text, kind, ...(undo && { undo }) }]
@@ -29,7 +34,7 @@ export function report(error: unknown): void {
   if (error instanceof DOMException && error.name === 'AbortError') return
   const text = error instanceof Error ? error.message : texts.errors.unknown
   if (notices.value.some((notice) => notice.text === text)) return
-  notify(text, { kind: 'error', ms: ERROR_MS })
+  notify(text, { kind: 'error' })
 }
 
 export function Notices(): JSX.Element {

@@ -253,6 +253,11 @@ test('client says in words that a server does not answer', async (t) => {
   )
 })
 
+test('client says why an address cannot be one', async (t) => {
+  const client = createClient({ url: 'http://127.0.0.1:1', key: '', header: 'x-key' }, t.signal)
+  await assert.rejects(client.usage({}), /^RequestError: Cannot reach .*: bad port$/)
+})
+
 test('isRunning is false for a server that never answers', { timeout: 20_000 }, async (t) => {
   const { timeout } = AbortSignal
   t.mock.method(AbortSignal, 'timeout', () => timeout(50))

@@ -55,12 +55,8 @@ export function createTransport({ url, key, header }: Server, signal: AbortSigna
       return await fetch(base + path, { ...init, headers, signal: signals })
     } catch (cause) {
       signal.throwIfAborted()
-      const reason = (cause as Error).cause ?? cause
-      const { detail } = describeConnectionError(reason)
-      const { code } = reason as { code?: string }
-      const hint = code === 'ECONNREFUSED' ? `; ${START_HINT}` : ''
-      const message = `Cannot reach the server at ${base}: ${detail}${code ? ` (${code})` : ''}${hint}`
-      throw new RequestError(message, { cause })
+      const reason = explainNetworkError(cause)
+      throw new RequestError(`Cannot reach the server at ${base}: ${reason}`, { cause })
     }
   }
 
@@ -158,4 +154,13 @@ function explainResponse({ status, statusText }: Response, text: string): string
     // Not JSON: no Steno server wrote this.
   }
   return `The server responded with ${status} ${statusText}: ${NOT_STENO_HINT}`
+}
+
+/** Returns why fetch failed, with the code by which people search, and what to do. */
+function explainNetworkError(error: unknown): string {
+  const cause = ((error as Error).cause ?? error) as { code?: string; message: string }
+  const { code, message } = cause
+  if (code === undefined) return message
+  const hint = code === 'ECONNREFUSED' ? `; ${START_HINT}` : ''
+  return `${describeConnectionError(cause).detail} (${code})${hint}`
 }

@@ -6,8 +6,6 @@ import { notify, report } from '../../components/notices.tsx'
 import { texts } from '../../texts.ts'
 import { type Drafts, draftsOf, noDrafts } from './drafts.ts'
 
-const NOTICE_MS = 12_000
-
 /** The original words of a part of the corrected transcript; `to` is exclusive. */
 export type Source = { utterance: number; from: number; to: number }
 
@@ -72,7 +70,7 @@ export function useEdits(job: Job): Edits {
           version.current = made.version
         } catch (error) {
           const isOld = error instanceof RequestError && error.code === 'edits_outdated'
-          if (isOld) notify(texts.corrections.outdated, { kind: 'error', ms: NOTICE_MS })
+          if (isOld) notify(texts.corrections.outdated, { kind: 'error' })
           else report(error)
           if (isOld) await load().catch(report)
           return false

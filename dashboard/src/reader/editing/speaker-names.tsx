@@ -6,7 +6,6 @@ import { type NamedSpeaker, type Speakers, speakerTitle } from '../speakers.ts'
 import type { Edits } from './edits.ts'
 
 const t = texts.reader
-const NOTICE_MS = 12_000
 
 type SpeakerNamesProps = Pick<Edits, 'apply' | 'drafts'> & { speakers: Speakers; canEdit: boolean }
 
@@ -71,7 +70,7 @@ function NameField({ voice, apply, drafts, canEdit }: NameFieldProps): JSX.Eleme
     setUnstored(true)
     // The field is removed only after this if the sign-in has ended.
     setTimeout(() => {
-      if (!input.current) notify(texts.corrections.kept, { kind: 'error', ms: NOTICE_MS })
+      if (!input.current) notify(texts.corrections.kept, { kind: 'error' })
     })
   }
   return (

@@ -9,7 +9,6 @@ import { rowKey } from './drafts.ts'
 import type { Edits, ShownUtterance } from './edits.ts'
 
 const t = texts.corrections
-const NOTICE_MS = 12_000
 
 type EditorProps = Pick<Edits, 'apply' | 'positionOf' | 'drafts'> & {
   utterance: ShownUtterance
@@ -52,7 +51,7 @@ export function UtteranceEditor(props: EditorProps): JSX.Element {
     if (isChanged) drafts.set(key, { text, source })
     // The editor is removed only after this if the sign-in has ended.
     setTimeout(() => {
-      if (!area.current && drafts.has(key)) notify(t.kept, { kind: 'error', ms: NOTICE_MS })
+      if (!area.current && drafts.has(key)) notify(t.kept, { kind: 'error' })
     })
     return false
   }
