@@ -63,6 +63,21 @@ const magics: [magic: string, demuxer: string, extension?: string][] = [
   ['#!AMR', 'amr'],
   ['riff\x2e\x91\xcf\x11', 'w64'],
   ['wvpk', 'wv'],
+  ['TTA1', 'tta'],
+  ['Creative Voice File\x1a', 'voc'],
+  ['NIST_1A\n', 'nistsphere', 'sph'],
+  // DTS in words of 16 or 14 bits, in both orders of bytes.
+  ['\x7f\xfe\x80\x01', 'dts'],
+  ['\xfe\x7f\x01\x80', 'dts'],
+  ['\x1f\xff\xe8\x00', 'dts'],
+  ['\xff\x1f\x00\xe8', 'dts'],
+  // DV: the first block of a picture, of which the seventh bit may be set (IEC 61834-2).
+  ['\x1f\x07\x00\x3f', 'dv'],
+  ['\x1f\x07\x00\xbf', 'dv'],
+  ['.RMF', 'rm'],
+  ['.ra\xfd', 'rm', 'ra'],
+  // MXF: the key of the header partition (SMPTE ST 377-1).
+  ['\x06\x0e\x2b\x34\x02\x05\x01\x01\x0d\x01\x02\x01\x01\x02', 'mxf'],
 ]
 const wavMagics = ['RIFF????WAVE', 'RIFX????WAVE', 'RF64????WAVE', 'BW64????WAVE']
 const mp4Boxes = ['ftyp', 'moov', 'mdat', 'wide', 'free', 'skip', 'pnot']

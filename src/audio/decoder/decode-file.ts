@@ -47,6 +47,8 @@ type OpenedAudio = {
   declaredSeconds: number
   /** The seconds after the declared end, which are not read. */
   unreadSeconds: number
+  /** The number of audio tracks that are not read. */
+  unreadTracks: number
   /** The size of the file. */
   bytes: number
   rate: number
@@ -78,11 +80,12 @@ export function decodeFile(
     const steps = { heartbeat: checkedHeartbeat, onProgress: report }
     const sink = { open, maxSeconds: request.maxSeconds }
     const { samples, written } = await writeAudio(audio, sink, steps)
-    const { declaredSeconds, unreadSeconds } = audio
+    const { declaredSeconds, unreadSeconds, unreadTracks } = audio
     return {
       duration: samples / SAMPLE_RATE,
       statedSeconds: declaredSeconds,
       unreadSeconds,
+      unreadTracks,
       channels: written,
     }
   })
@@ -98,13 +101,13 @@ export function probeAndDecodeShort(
   heartbeat: Heartbeat,
 ): Promise<ShortMedia> {
   return withAudio(request, heartbeat, async (audio) => {
-    const { info, declaredSeconds, unreadSeconds } = audio
+    const { info, declaredSeconds, unreadSeconds, unreadTracks } = audio
     if (info.duration > request.maxDecoded) return { info }
     const sink = { open: createChannelBuffers, maxSeconds: request.maxDecoded }
     try {
       const decoded = await writeAudio(audio, sink, { heartbeat, onProgress() {} })
-      const { samples, written } = decoded
-      return { info, decoded: { samples, declaredSeconds, unreadSeconds, channels: written } }
+      const { samples, written: channels } = decoded
+      return { info, decoded: { samples, declaredSeconds, unreadSeconds, unreadTracks, channels } }
     } catch {
       return { info }
     }
@@ -130,7 +133,8 @@ async function withAudio<T>(
       const unreadSeconds = secondsOfSamples(layout, layout.unreadLength)
       const { sampleRate: rate } = layout
       const { size: bytes } = source
-      return await use({ info, declaredSeconds, unreadSeconds, bytes, rate, blocks })
+      const unread = { unreadSeconds, unreadTracks: 0 }
+      return await use({ info, declaredSeconds, ...unread, bytes, rate, blocks })
     }
     if (container.reader === 'libav' && container.demuxer === 'mov') checkMp4Tables(source)
     const demuxer = container.reader === 'libav' ? container.demuxer : 'wav'
@@ -171,10 +175,10 @@ async function withLibav<T>(
   use: (audio: OpenedAudio) => Promise<T>,
 ): Promise<T> {
   const { openLibavAudio: openAudio } = await import('../libav/libav-audio.ts')
-  const { info, blocks, close } = await openAudio(file, { ...options, maxSeconds })
+  const { info, unreadTracks, blocks, close } = await openAudio(file, { ...options, maxSeconds })
   try {
-    const length = { declaredSeconds: info.duration, unreadSeconds: 0 }
-    return await use({ info, ...length, bytes: options.bytes, rate: SAMPLE_RATE, blocks })
+    const read = { declaredSeconds: info.duration, unreadSeconds: 0, unreadTracks }
+    return await use({ info, ...read, bytes: options.bytes, rate: SAMPLE_RATE, blocks })
   } finally {
     close()
   }

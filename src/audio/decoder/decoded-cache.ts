@@ -48,7 +48,7 @@ export function takeDecoded(key: string): DecodedSamples | undefined {
 
 /** Writes samples to `folder` as a decoder does: one file per channel, synced to disk. */
 export async function writeDecoded(
-  { samples, declaredSeconds, unreadSeconds, channels }: DecodedSamples,
+  { samples, declaredSeconds, unreadSeconds, unreadTracks, channels }: DecodedSamples,
   folder: string,
 ): Promise<DecodedMedia> {
   await mkdir(folder, { recursive: true })
@@ -65,6 +65,7 @@ export async function writeDecoded(
     duration: samples / SAMPLE_RATE,
     statedSeconds: declaredSeconds,
     unreadSeconds,
+    unreadTracks,
     channels: written,
   }
 }

@@ -63,18 +63,20 @@ export type DecodedSamples = {
   samples: number
   declaredSeconds: number
   unreadSeconds: number
+  unreadTracks: number
   channels: { pcm: string; sameAs: number | null }[]
 }
 
 /**
  * A decoded recording; `duration` is in seconds. `statedSeconds` is the duration that the file
  * declares (checkpoints store this name), which is longer if its end is missing. `unreadSeconds`
- * follow the declared end.
+ * follow the declared end. `unreadTracks` is the number of audio tracks that were not decoded.
  */
 export type DecodedMedia = {
   duration: number
   statedSeconds?: number
   unreadSeconds?: number
+  unreadTracks?: number
   channels: DecodedChannel[]
 }
 

@@ -149,8 +149,8 @@ function discardDecoder(account: string, decoder: Decoder): void {
 /** Checks a response: a hostile file may control the process. */
 function isPlausible({ decoded }: ShortMedia): boolean {
   if (!decoded) return true
-  const { samples, declaredSeconds, unreadSeconds, channels } = decoded
-  if (!Number.isFinite(declaredSeconds) || !Number.isFinite(unreadSeconds)) return false
+  const { samples, declaredSeconds, unreadSeconds, unreadTracks, channels } = decoded
+  if (![declaredSeconds, unreadSeconds, unreadTracks].every(Number.isFinite)) return false
   const isShort = samples > 0 && samples <= MAX_SHORT_SECONDS * SAMPLE_RATE
   if (!isShort || channels.length === 0 || channels.length > MAX_CHANNELS) return false
   const length = Math.ceil((samples * 2) / 3) * 4

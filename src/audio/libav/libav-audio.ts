@@ -2,15 +2,22 @@ import type { FilePart } from '../containers/links/file-part.ts'
 import type { MediaInfo } from '../decoder/decoder-messages.ts'
 import type { PlanarSamples } from '../pcm.ts'
 import { alignStart } from '../silence.ts'
+import { joinChannels } from './join-channels.ts'
 import { decodeTrack } from './libav-decode.ts'
-import { type MediaOpenOptions, openMedia } from './libav-open.ts'
+import { type MediaOpenOptions, type OpenedMedia, openMedia } from './libav-open.ts'
 
 /** The properties of a file and its audio at 16 kHz, decoded by libav. */
-export type LibavAudio = { info: MediaInfo; blocks: AsyncIterable<PlanarSamples>; close(): void }
+export type LibavAudio = {
+  info: MediaInfo
+  /** The number of audio tracks that are not read. */
+  unreadTracks: number
+  blocks: AsyncIterable<PlanarSamples>
+  close(): void
+}
 
 /**
  * Opens a file. Its `links`, if any, are decoded one after the other, with the channel count of the
- * first. The caller closes it.
+ * first. Tracks that are channels of one recording are decoded together. The caller closes it.
  */
 export async function openLibavAudio(
   path: string,
@@ -19,8 +26,39 @@ export async function openLibavAudio(
   const { heartbeat } = options
   if (links.length > 0) return openLinks(path, options, links)
   const media = await openMedia(path, options)
+  const { read, total } = media.tracks
+  if (read.length > 1) return openChannels(path, options, media)
   const blocks = alignStart(decodeTrack(media, { heartbeat }), media)
-  return { info: media.info, blocks, close: media.close }
+  return { info: media.info, unreadTracks: total - 1, blocks, close: media.close }
+}
+
+/**
+ * Opens a file again for each further channel that has a track of its own, so that tracks need not
+ * be interleaved. A track that cannot be decoded is left out.
+ */
+async function openChannels(
+  path: string,
+  options: MediaOpenOptions,
+  first: OpenedMedia,
+): Promise<LibavAudio> {
+  const { heartbeat } = options
+  const opened = [first]
+  for (let channel = 1; channel < first.tracks.read.length; channel++) {
+    const media = await openMedia(path, { ...options, channel }).catch(() => undefined)
+    if (media) opened.push(media)
+  }
+  const decoded = opened.map((media) => {
+    return alignStart(decodeTrack(media, { heartbeat, channels: 1 }), media)
+  })
+  const duration = Math.max(...opened.map(({ info }) => info.duration))
+  return {
+    info: { ...first.info, duration, channels: opened.length },
+    unreadTracks: first.tracks.total - opened.length,
+    blocks: joinChannels(decoded),
+    close() {
+      for (const media of opened) media.close()
+    },
+  }
 }
 
 async function openLinks(
@@ -54,5 +92,5 @@ async function openLinks(
     }
   }
 
-  return { info: { ...info, duration }, blocks: decodeLinks(), close() {} }
+  return { info: { ...info, duration }, unreadTracks: 0, blocks: decodeLinks(), close() {} }
 }

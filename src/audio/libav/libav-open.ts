@@ -1,9 +1,7 @@
 import {
   AV_DISPOSITION_ATTACHED_PIC,
-  AV_DISPOSITION_DEFAULT,
   AV_NOPTS_VALUE,
   AV_PKT_DATA_SKIP_SAMPLES,
-  AVMEDIA_TYPE_AUDIO,
   AVMEDIA_TYPE_VIDEO,
 } from 'node-av/constants'
 import { avGetCodecName, Codec, type FormatContext, type Packet, type Stream } from 'node-av/lib'
@@ -13,10 +11,10 @@ import {
   checkDeclaredDuration,
   checkLength,
   checkPacketRate,
-  MAX_TRACKS,
 } from '../audio-limits.ts'
 import type { FilePart } from '../containers/links/file-part.ts'
 import type { Heartbeat, MediaInfo } from '../decoder/decoder-messages.ts'
+import { type AudioTracks, pickTracks } from './audio-tracks.ts'
 import { defaultDelay, losesBlock } from './encoder-delay.ts'
 import {
   keepTrack,
@@ -29,10 +27,11 @@ import {
 /** A file that contains less than this share of its declared duration is truncated. */
 const MIN_DECLARED_SHARE = 0.95
 
-/** An opened file and the one audio track that is decoded. */
+/** An opened file and one of its audio tracks. */
 export type OpenedMedia = {
   format: FormatContext
   track: Stream
+  tracks: AudioTracks
   decoder: Codec
   info: MediaInfo
   /**
@@ -59,19 +58,22 @@ export type MediaOpenOptions = {
   heartbeat: Heartbeat
   /** A part of the file that is read as if it were a file. */
   part?: FilePart
+  /** The index of the track among `AudioTracks.read`; by default the first of them. */
+  channel?: number
 }
 
-/**
- * Opens a file with the given demuxer, reads its tracks and picks one: the default track where the
- * file names one, else the first.
- */
+/** Opens a file with the given demuxer, reads its tracks and picks one. */
 export async function openMedia(path: string, options: MediaOpenOptions): Promise<OpenedMedia> {
   const format = openFormat(path, options.demuxer, options.part)
   try {
     // Read before libav reads packets: later its values may be guesses.
-    const declared = declaredDuration(format)
+    const declaredDurations = format.streams.map(declaredDuration)
+    const ofFile =
+      format.duration === AV_NOPTS_VALUE ? 0 : Math.max(0, Number(format.duration) / 1e6)
     requireSuccess(format.findStreamInfoSync(null))
-    const track = pickTrack(format)
+    const tracks = pickTracks(format.streams)
+    const track = tracks.read[options.channel ?? 0]!
+    const declared = { ofFile, ofTrack: declaredDurations[track.index] ?? 0 }
     keepTrack(format, track.index)
     const firstPacket = await takePacket(format, {
       track: track.index,
@@ -96,7 +98,7 @@ export async function openMedia(path: string, options: MediaOpenOptions): Promis
       : await measureTracks(path, options, {
           includesVideo: hasVideo && (isMatroska || declared.ofFile > 0),
         })
-    const { lead, delay } = startOf(format, { track, codec, firstPacket, ...measured })
+    const { lead, delay } = startOf(format, { track, tracks, codec, firstPacket, ...measured })
     const isCut = measured && measured.end < MIN_DECLARED_SHARE * declared.ofFile
     const ofTrack = measured ? (isCut ? 0 : measured.duration) : declared.ofTrack
     // Matroska counts from the start of the file, which may be earlier than the first audio.
@@ -109,27 +111,11 @@ export async function openMedia(path: string, options: MediaOpenOptions): Promis
       firstPacket.free()
       format.closeInputSync()
     }
-    return { format, track, decoder, firstPacket, lead, delay, info, close }
+    return { format, track, tracks, decoder, firstPacket, lead, delay, info, close }
   } catch (error) {
     format.closeInputSync()
     throw error
   }
-}
-
-function pickTrack(format: FormatContext): Stream {
-  const { streams } = format
-  if (streams.length > MAX_TRACKS) {
-    const supported = `at most ${MAX_TRACKS} are supported`
-    throw new AppError('media_unsupported', `${streams.length} tracks; ${supported}`)
-  }
-  const track = preferredTrack(streams)
-  if (track) return track
-  throw new AppError('media_without_audio', 'the file holds no audio')
-}
-
-function preferredTrack(streams: readonly Stream[]): Stream | undefined {
-  const tracks = streams.filter((s) => s.codecpar.codecType === AVMEDIA_TYPE_AUDIO)
-  return tracks.find((s) => s.hasDisposition(AV_DISPOSITION_DEFAULT)) ?? tracks[0]
 }
 
 /** Returns the name of the codec of a track, or its tag in the file if libav does not know it. */
@@ -151,15 +137,9 @@ async function takePacket(
   throw new AppError('media_undecodable', 'the audio track is empty')
 }
 
-/**
- * Returns the seconds that the header declares for the audio and for the whole file; 0 if it
- * declares none.
- */
-function declaredDuration(format: FormatContext): { ofTrack: number; ofFile: number } {
-  const audio = preferredTrack(format.streams)
-  const ofTrack = audio ? (secondsOfStamp(audio.duration, audio) ?? 0) : 0
-  const ofFile = format.duration === AV_NOPTS_VALUE ? 0 : Number(format.duration) / 1e6
-  return { ofTrack: Math.max(0, ofTrack), ofFile: Math.max(0, ofFile) }
+/** Returns the seconds that the header declares for a track; 0 if it declares none. */
+function declaredDuration(track: Stream): number {
+  return Math.max(0, secondsOfStamp(track.duration, track) ?? 0)
 }
 
 /** The lengths of tracks, measured from their packets, in seconds. */
@@ -180,13 +160,19 @@ type MeasuredTracks = {
  */
 async function measureTracks(
   path: string,
-  { demuxer, heartbeat, maxSeconds = Number.POSITIVE_INFINITY, part }: MediaOpenOptions,
+  {
+    demuxer,
+    heartbeat,
+    maxSeconds = Number.POSITIVE_INFINITY,
+    part,
+    channel = 0,
+  }: MediaOpenOptions,
   { includesVideo }: { includesVideo: boolean },
 ): Promise<MeasuredTracks> {
   const format = openFormat(path, demuxer, part)
   try {
     requireSuccess(format.findStreamInfoSync(null))
-    const track = pickTrack(format)
+    const track = pickTracks(format.streams).read[channel]!
     if (!includesVideo) keepTrack(format, track.index)
     const start = secondsOfStamp(track.startTime, track) ?? 0
     let [packets, sum, duration, end] = [0, 0, 0, 0]
@@ -209,7 +195,7 @@ async function measureTracks(
   }
 }
 
-type FirstAudio = { track: Stream; codec: string; firstPacket: Packet }
+type FirstAudio = { track: Stream; tracks: AudioTracks; codec: string; firstPacket: Packet }
 
 /**
  * Returns the seconds of silence before the audio, and of the decoded audio that was never
@@ -217,7 +203,7 @@ type FirstAudio = { track: Stream; codec: string; firstPacket: Packet }
  */
 function startOf(
   format: FormatContext,
-  { track, codec, firstPacket, videoStart }: FirstAudio & Partial<MeasuredTracks>,
+  { track, tracks, codec, firstPacket, videoStart }: FirstAudio & Partial<MeasuredTracks>,
 ): Pick<OpenedMedia, 'lead' | 'delay'> {
   const { sampleRate } = track.codecpar
   const isMarked = firstPacket.getSideData(AV_PKT_DATA_SKIP_SAMPLES) !== null
@@ -226,12 +212,14 @@ function startOf(
   const lostSeconds = lost ? (secondsOfStamp(firstPacket.duration, track) ?? 0) : 0
 
   const recording = (secondsOfStamp(track.startTime, track) ?? 0) + delay
+  const channels = tracks.read.map((s) => (secondsOfStamp(s.startTime, s) ?? 0) + delay)
   const declared = format.streams
     .filter(isVideoTrack)
     .flatMap((s) => secondsOfStamp(s.startTime, s) ?? [])
   // libav has no decoder for pictures here, so it does not know when H.264 in Matroska starts.
   const pictures = videoStart === undefined ? declared : [...declared, videoStart]
-  return { lead: recording - Math.min(recording, ...pictures) + lostSeconds, delay }
+  const earliest = Math.min(...channels, ...pictures)
+  return { lead: recording - earliest + lostSeconds, delay }
 }
 
 /** Returns whether a track is video. A cover picture has a track too, but no time. */

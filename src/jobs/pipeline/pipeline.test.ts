@@ -156,6 +156,20 @@ test('a recording shorter or longer than its file states yields a warning', asyn
   }
 })
 
+test('audio tracks that were not read yield a warning', async (t) => {
+  const media = createFakeMedia()
+  const decode: typeof media.decode = async (...args) => {
+    return { ...(await media.decode(...args)), unreadTracks: 2 }
+  }
+  const service = await openService(t, { media: { ...media, decode } })
+  await service.jobs.start()
+  const job = await service.ended(await service.submit({ seconds: 20 }))
+  const { metadata } = job.result as { metadata: { warnings: string[] } }
+  assert.deepEqual(metadata.warnings, [
+    'The file has 2 more audio tracks that Steno did not read. To transcribe them, extract each into a file.',
+  ])
+})
+
 test('the decoder is given the duration of the recording', async (t) => {
   const media = createFakeMedia()
   let seconds: number | null | undefined

@@ -26,8 +26,8 @@ import type { JobSlot } from '../queue/job-slots.ts'
 import { assembleTranscript, type RecognizedBatch } from './assemble-transcript.ts'
 import { buildJobResult } from './build-job-result.ts'
 import { openCheckpoints } from './checkpoints/checkpoints.ts'
+import { decodingWarnings } from './decoding-warnings.ts'
 import { type DiarizationResult, diarizeRecording } from './diarize-recording.ts'
-import { durationWarnings } from './duration-warnings.ts'
 import { groupRecordingChannels } from './group-recording-channels.ts'
 import type { PipelineDeps, Step } from './pipeline-deps.ts'
 import { createProgress, type Progress } from './progress.ts'
@@ -100,7 +100,7 @@ export async function runPipeline(
     format: deps.config.addOnResults,
     warnings: [
       ...job.requestWarnings,
-      ...durationWarnings(decoded),
+      ...decodingWarnings(decoded),
       ...joinWarnings(selection.warnings, recognized),
     ],
     diarizationError: diarized.diarizationError,

@@ -16,6 +16,7 @@ const types: Record<string, string> = {
   mp3: 'audio/mpeg',
   mp4: 'video/mp4',
   mpg: 'video/mpeg',
+  mxf: 'application/mxf',
   ogg: 'audio/ogg',
   opus: 'audio/ogg',
   ts: 'video/mp2t',

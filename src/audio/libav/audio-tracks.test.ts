@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  AV_DISPOSITION_COMMENT,
+  AV_DISPOSITION_DEFAULT,
+  AVMEDIA_TYPE_AUDIO,
+  AVMEDIA_TYPE_VIDEO,
+} from 'node-av/constants'
+import { Dictionary, type Stream } from 'node-av/lib'
+import { pickTracks } from './audio-tracks.ts'
+
+type Track = {
+  type?: number
+  channels?: number
+  rate?: number
+  marks?: number[]
+  language?: string
+}
+
+/** Returns the places of the tracks that are read. */
+function pick(...tracks: Track[]) {
+  const streams = tracks.map((track, index) => streamOf(track, index))
+  const { read, total } = pickTracks(streams)
+  return { read: read.map(({ index }) => index), total }
+}
+
+function streamOf({ type, channels, rate, marks = [], language }: Track, index: number): Stream {
+  const codecpar = {
+    codecType: type ?? AVMEDIA_TYPE_AUDIO,
+    channels: channels ?? 1,
+    sampleRate: rate ?? 48_000,
+  }
+  const metadata = language === undefined ? null : Dictionary.fromObject({ language })
+  const hasDisposition = (...flags: number[]) => flags.every((flag) => marks.includes(flag))
+  return { index, codecpar, metadata, hasDisposition } as unknown as Stream
+}
+
+const isDefault = [AV_DISPOSITION_DEFAULT]
+
+test('tracks of one channel are read together, beside pictures', () => {
+  assert.deepEqual(pick({ type: AVMEDIA_TYPE_VIDEO }, {}, {}, {}), { read: [1, 2, 3], total: 3 })
+})
+
+test('of tracks with several channels the first one is read', () => {
+  assert.deepEqual(pick({ channels: 2 }, { channels: 2 }), { read: [0], total: 2 })
+  assert.deepEqual(pick({ channels: 2 }, {}), { read: [0], total: 2 })
+  assert.deepEqual(pick({}, { channels: 2 }, {}), { read: [0, 2], total: 3 })
+})
+
+test('only tracks that are marked as default are read, if there are any', () => {
+  assert.deepEqual(pick({}, { marks: isDefault }, {}), { read: [1], total: 3 })
+  const marked = pick({ marks: isDefault }, {}, { marks: isDefault })
+  assert.deepEqual(marked, { read: [0, 2], total: 3 })
+})
+
+test('versions of the first track are not read: languages, comments, other rates', () => {
+  assert.deepEqual(pick({ language: 'eng' }, { language: 'ger' }), { read: [0], total: 2 })
+  assert.deepEqual(pick({ language: 'und' }, {}), { read: [0, 1], total: 2 })
+  assert.deepEqual(pick({}, { marks: [AV_DISPOSITION_COMMENT] }), { read: [0], total: 2 })
+  assert.deepEqual(pick({}, { rate: 44_100 }), { read: [0], total: 2 })
+})
+
+test('at most eight tracks are read', () => {
+  const { read, total } = pick(...Array.from({ length: 16 }, () => ({})))
+  assert.deepEqual([read.length, total], [8, 16])
+})
+
+test('a file without an audio track is rejected', () => {
+  assert.throws(() => pick({ type: AVMEDIA_TYPE_VIDEO }), { code: 'media_without_audio' })
+})
