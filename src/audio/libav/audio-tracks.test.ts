@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
+  AV_CODEC_ID_AAC,
+  AV_CODEC_ID_NONE,
   AV_DISPOSITION_COMMENT,
   AV_DISPOSITION_DEFAULT,
   AVMEDIA_TYPE_AUDIO,
@@ -10,6 +12,7 @@ import { Dictionary, type Stream } from 'node-av/lib'
 import { pickTracks } from './audio-tracks.ts'
 
 type Track = {
+  codecId?: number
   type?: number
   channels?: number
   rate?: number
@@ -24,8 +27,12 @@ function pick(...tracks: Track[]) {
   return { read: read.map(({ index }) => index), total }
 }
 
-function streamOf({ type, channels, rate, marks = [], language }: Track, index: number): Stream {
+function streamOf(
+  { codecId, type, channels, rate, marks = [], language }: Track,
+  index: number,
+): Stream {
   const codecpar = {
+    codecId: codecId ?? AV_CODEC_ID_AAC,
     codecType: type ?? AVMEDIA_TYPE_AUDIO,
     channels: channels ?? 1,
     sampleRate: rate ?? 48_000,
@@ -58,6 +65,13 @@ test('versions of the first track are not read: languages, comments, other rates
   assert.deepEqual(pick({ language: 'und' }, {}), { read: [0, 1], total: 2 })
   assert.deepEqual(pick({}, { marks: [AV_DISPOSITION_COMMENT] }), { read: [0], total: 2 })
   assert.deepEqual(pick({}, { rate: 44_100 }), { read: [0], total: 2 })
+})
+
+test('tracks without a decoder are read only if there are no others', () => {
+  // The videos of new iPhones have a second track with a codec of Apple's own.
+  assert.deepEqual(pick({}, { codecId: AV_CODEC_ID_NONE }), { read: [0], total: 1 })
+  assert.deepEqual(pick({ codecId: AV_CODEC_ID_NONE }, {}), { read: [1], total: 1 })
+  assert.deepEqual(pick({ codecId: AV_CODEC_ID_NONE }), { read: [0], total: 1 })
 })
 
 test('at most eight tracks are read', () => {

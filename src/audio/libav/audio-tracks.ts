@@ -5,7 +5,7 @@ import {
   AV_DISPOSITION_VISUAL_IMPAIRED,
   AVMEDIA_TYPE_AUDIO,
 } from 'node-av/constants'
-import type { Stream } from 'node-av/lib'
+import { Codec, type Stream } from 'node-av/lib'
 import { AppError } from '../../errors.ts'
 import { MAX_CHANNELS, MAX_TRACKS } from '../audio-limits.ts'
 
@@ -16,13 +16,14 @@ const ACCOMPANYING = [
   AV_DISPOSITION_VISUAL_IMPAIRED,
 ]
 
-/** The audio tracks of a file: the first of those that are read, and how many there are. */
+/** The audio tracks of a file. */
 export type AudioTracks = {
   /**
-   * One track, or several: professional cameras write a track of one channel for each microphone,
-   * and these are the channels of one recording.
+   * Those that are read. Professional cameras write a track of one channel for each microphone;
+   * these are the channels of one recording. All other files have one.
    */
   read: [Stream, ...Stream[]]
+  /** The number of tracks that could be decoded. */
   total: number
 }
 
@@ -35,7 +36,10 @@ export function pickTracks(streams: readonly Stream[]): AudioTracks {
     const supported = `at most ${MAX_TRACKS} are supported`
     throw new AppError('media_unsupported', `${streams.length} tracks; ${supported}`)
   }
-  const tracks = streams.filter(({ codecpar }) => codecpar.codecType === AVMEDIA_TYPE_AUDIO)
+  const all = streams.filter(({ codecpar }) => codecpar.codecType === AVMEDIA_TYPE_AUDIO)
+  const decodable = all.filter(({ codecpar }) => Codec.findDecoder(codecpar.codecId) !== null)
+  // A file without a decodable track is rejected later, with the name of the codec.
+  const tracks = decodable.length > 0 ? decodable : all
   const marked = tracks.filter((track) => track.hasDisposition(AV_DISPOSITION_DEFAULT))
   const [first, ...others] = marked.length > 0 ? marked : tracks
   if (!first) throw new AppError('media_without_audio', 'the file holds no audio')
