@@ -1,10 +1,10 @@
 import { AppError } from '../errors.ts'
 
 /**
- * Maximum channels of a recording, and of a live session. A file with more contains ambisonics or
- * is damaged.
+ * Maximum channels of a recording: video recorders store the 16 channels of an SDI cable. A file
+ * with more contains ambisonics or is damaged.
  */
-export const MAX_CHANNELS = 8
+export const MAX_CHANNELS = 16
 /**
  * Limits of the sample rate in Hz: a lower rate cannot contain speech, and the highest rate that
  * recorders write is 768 kHz.

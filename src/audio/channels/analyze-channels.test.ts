@@ -359,16 +359,18 @@ test('a call that becomes mono in the middle has separate parties', () => {
 
 test('what leaks from a third channel does not make two parties one', () => {
   const silence = new Float32Array(SAMPLES)
-  let turn = 0
-  const record = ({ voice, other, noise }: Turn) => {
-    const spoken = mix([voice, 1], [other, 1])
-    // The third party talks most of the time.
-    const speaker = { 0: 0, 4: 1 }[turn++ % 8] ?? 2
-    if (speaker < 2) spoken.fill(0, 18_000)
-    const parties = [0, 1, 2].map((party) => (party === speaker ? spoken : silence))
-    return parties.map((party) => mix([party, 1], [spoken, 0.2], [noise(0.001), 1]))
+  // The third party talks most of the time; the others talk three times, or once.
+  for (const period of [8, 24]) {
+    let turn = 0
+    const record = ({ voice, other, noise }: Turn) => {
+      const spoken = mix([voice, 1], [other, 1])
+      const speaker = { 0: 0, 4: 1 }[turn++ % period] ?? 2
+      if (speaker < 2) spoken.fill(0, 18_000)
+      const parties = [0, 1, 2].map((party) => (party === speaker ? spoken : silence))
+      return parties.map((party) => mix([party, 1], [spoken, 0.2], [noise(0.001), 1]))
+    }
+    assert.deepEqual(channelsOf(groupsOf(record, { turns: 24 })), [[0], [1], [2]])
   }
-  assert.deepEqual(channelsOf(groupsOf(record, { turns: 24 })), [[0], [1], [2]])
 })
 
 test('the levels of two parties tell how much louder a channel was recorded', () => {

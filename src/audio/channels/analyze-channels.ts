@@ -199,9 +199,11 @@ function findGroups(facts: ChannelFacts): number[][] {
     otherChannels.some((otherChannel) => unsharedSpeech(otherChannel, main, facts) > 0)
   )
     return groups
-  const withSpeech = groups.filter(
-    (members) => members !== main && members.some((i) => hasOwnSpeech(i, main, facts)),
-  )
+  const mayBeMeeting = main.length === 1 && !mayBeFilm
+  const isParty = (channel: number) =>
+    hasOwnSpeech(channel, main, facts) ||
+    (mayBeMeeting && windows.some((w, i) => loudest[i] === channel && leaksOnly(w, channel, facts)))
+  const withSpeech = groups.filter((members) => members !== main && members.some(isParty))
   const parties = withSpeech.flat()
   const shared = all.filter((i) => !parties.includes(i))
   return [shared, ...withSpeech].toSorted((a, b) => a[0]! - b[0]!)
@@ -265,6 +267,15 @@ function leaks(group: readonly number[], otherChannel: number, facts: ChannelFac
     if (memberRelations.some((relation) => relation?.isCoherent)) leaked++
   }
   return leaked > all / 2
+}
+
+/** Returns whether the other channels have only the crosstalk of a channel in a window. */
+function leaksOnly(window: Window, channel: number, facts: ChannelFacts): boolean {
+  return window.hasSpeech.every((_, otherChannel) => {
+    if (otherChannel === channel) return true
+    const pair = relation(window, [otherChannel, channel], facts)
+    return !pair?.isCoherent || pair.level >= SAME_LEVEL
+  })
 }
 
 /**

@@ -212,7 +212,7 @@ test('invalid header values are rejected with the value', () => {
     [wav([fmt({ rate: 0 }), chunk('data', samples)]), 'media_unsupported', /rate of 0 Hz/],
     [wav([fmt({ rate: 768_001 }), chunk('data', samples)]), 'media_unsupported', /768001/],
     [wav([fmt({ channels: 0 }), chunk('data', samples)]), 'media_unsupported', /0 channels/],
-    [wav([fmt({ channels: 9 }), chunk('data', samples)]), 'media_unsupported', /9 channels/],
+    [wav([fmt({ channels: 17 }), chunk('data', samples)]), 'media_unsupported', /17 channels/],
     [wav([fmt(), chunk('data', Buffer.alloc(0))]), 'media_undecodable', /without samples/],
     [
       wav([fmt(), chunk('data', Buffer.alloc(0)), chunk('LIST', samples)]),

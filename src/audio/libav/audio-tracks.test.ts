@@ -74,9 +74,9 @@ test('tracks without a decoder are read only if there are no others', () => {
   assert.deepEqual(pick({ codecId: AV_CODEC_ID_NONE }), { read: [0], total: 1 })
 })
 
-test('at most eight tracks are read', () => {
-  const { read, total } = pick(...Array.from({ length: 16 }, () => ({})))
-  assert.deepEqual([read.length, total], [8, 16])
+test('at most sixteen tracks are read', () => {
+  const { read, total } = pick(...Array.from({ length: 20 }, () => ({})))
+  assert.deepEqual([read.length, total], [16, 20])
 })
 
 test('a file without an audio track is rejected', () => {

@@ -52,6 +52,25 @@ test('tracks of one channel are the channels of the recording, each at its own t
   assert.equal(short?.decoded?.unreadTracks, 1)
 })
 
+test('sixteen channels of one track are separated', async (t) => {
+  // A Sun audio file of a second: 16-bit samples at 16 kHz, a constant level in each channel.
+  const header = Buffer.alloc(24)
+  header.write('.snd')
+  for (const [i, field] of [24, 16_000 * 32, 3, 16_000, 16].entries()) {
+    header.writeUInt32BE(field, 4 + 4 * i)
+  }
+  const samples = Buffer.alloc(16_000 * 32)
+  for (let i = 0; i < 16_000 * 16; i++) samples.writeInt16BE(1000 * (1 + (i % 16)), 2 * i)
+  const path = join(temporaryFolder(t), 'recorder.au')
+  writeFileSync(path, Buffer.concat([header, samples]))
+  const { channels } = await decode(t, path)
+  assert.equal(channels.length, 16)
+  for (const [i, channel] of channels.entries()) {
+    assert.equal(channel.length, 16_000)
+    assert.ok(channel.every((sample) => sample === 1000 * (1 + i)))
+  }
+})
+
 test('a pause of the recorder becomes silence', async (t) => {
   const reference = (await decode(t, 'speech.wav')).channels[0]!
   const { channels, duration } = await decode(t, 'irregular/pause.webm')

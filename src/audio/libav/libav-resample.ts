@@ -1,5 +1,6 @@
 import {
   AV_CHANNEL_ORDER_UNSPEC,
+  AV_SAMPLE_FMT_FLT,
   AV_SAMPLE_FMT_FLTP,
   AVERROR_INPUT_CHANGED,
   type AVSampleFormat,
@@ -33,6 +34,9 @@ export type FrameResampler = {
  */
 const filter = { filter_type: 'kaiser', kaiser_beta: 8, filter_size: 68, cutoff: 0.935 }
 
+/** A frame of libav refers to this many separate channels; for more, they are interleaved. */
+const MAX_PLANES = 8
+
 /**
  * Creates a resampler to `sampleRate` that keeps the channels of the first frame, or converts to
  * `channels`. A track may change its rate or layout (broadcasts do); its later audio is converted
@@ -47,6 +51,7 @@ export function createFrameResampler(
   const keepsChannels = channels === first.channels
   const channelLayout = keepsChannels ? first.channelLayout : avChannelLayoutDefault(channels)
   checkAudioFormat(first) // the header may have declared another format
+  const format = channels > MAX_PLANES ? AV_SAMPLE_FMT_FLT : AV_SAMPLE_FMT_FLTP
   const output = new Frame()
   output.alloc()
   let context: SoftwareResampleContext | undefined
@@ -54,7 +59,7 @@ export function createFrameResampler(
 
   function* write(frame: Frame): Generator<PlanarSamples> {
     nameChannels(frame)
-    context ??= createContext(frame, { channelLayout, sampleRate })
+    context ??= createContext(frame, { format, channelLayout, sampleRate })
     collectedSeconds += frame.nbSamples / frame.sampleRate
     const code = collectedSeconds < 1 ? context.convertFrame(null, frame) : convert(context, frame)
     if (code === AVERROR_INPUT_CHANGED) {
@@ -76,7 +81,7 @@ export function createFrameResampler(
 
   function convert(to: SoftwareResampleContext, frame: Frame | null): number {
     output.unref()
-    output.format = AV_SAMPLE_FMT_FLTP
+    output.format = format
     output.sampleRate = sampleRate
     output.channelLayout = channelLayout
     return to.convertFrame(output, frame)
@@ -87,6 +92,7 @@ export function createFrameResampler(
     collectedSeconds = 0
     const { data, nbSamples } = output
     if (!data || nbSamples === 0) return empty(channels)
+    if (format === AV_SAMPLE_FMT_FLT) return separated(data[0]!, nbSamples, channels)
     return data.slice(0, channels).map((plane) => {
       return new Float32Array(
         plane.buffer,
@@ -114,15 +120,27 @@ function nameChannels(frame: Frame): void {
 }
 
 function createContext(
-  { channelLayout: from, format, sampleRate: rate }: Frame,
-  { channelLayout, sampleRate }: { channelLayout: ChannelLayout; sampleRate: number },
+  { channelLayout: from, format: fromFormat, sampleRate: rate }: Frame,
+  {
+    format,
+    channelLayout,
+    sampleRate,
+  }: { format: AVSampleFormat; channelLayout: ChannelLayout; sampleRate: number },
 ): SoftwareResampleContext {
   const context = new SoftwareResampleContext()
-  const target = [channelLayout, AV_SAMPLE_FMT_FLTP, sampleRate] as const
-  requireSuccess(context.allocSetOpts2(...target, from, format as AVSampleFormat, rate))
+  const target = [channelLayout, format, sampleRate] as const
+  requireSuccess(context.allocSetOpts2(...target, from, fromFormat as AVSampleFormat, rate))
   for (const [name, value] of Object.entries(filter)) requireSuccess(context.setOption(name, value))
   requireSuccess(context.init())
   return context
+}
+
+/** Returns the samples of each channel of interleaved 32-bit floats. */
+function separated(interleaved: Buffer, length: number, channels: number): PlanarSamples {
+  const samples = new Float32Array(interleaved.buffer, interleaved.byteOffset, length * channels)
+  return Array.from({ length: channels }, (_, channel) => {
+    return Float32Array.from({ length }, (_value, i) => samples[i * channels + channel]!)
+  })
 }
 
 function empty(channels: number): PlanarSamples {
