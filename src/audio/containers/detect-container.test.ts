@@ -159,6 +159,14 @@ test('playlists, documents and other non-audio are rejected under any name', () 
   }
 })
 
+test('a web page in place of a recording is rejected as such', () => {
+  const message =
+    'Cannot read the media: the file is a web page: it may be the page of a sign-in or of a shared link; send the recording itself'
+  for (const page of ['<!DOCTYPE html><html>', '\n <html lang="en">']) {
+    assert.throws(() => detect(page, 'a.mp3'), { code: 'media_unsupported', message })
+  }
+})
+
 test('an archive is rejected by its name, also with a recording in it', () => {
   const mp3 = fixture('irregular/no-tag.mp3')
   for (const [start, kind] of [

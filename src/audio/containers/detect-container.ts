@@ -33,6 +33,10 @@ export function detectContainer(source: ByteSource, nameHint = ''): Container {
     const remedy = 'unpack it, and send the recording in it'
     throw new AppError('media_unsupported', `the file is a ${archive} archive: ${remedy}`)
   }
+  if (/^\s*<(!doctype html|html)\b/i.test(latin1(head.subarray(0, 256)))) {
+    const remedy = 'it may be the page of a sign-in or of a shared link; send the recording itself'
+    throw new AppError('media_unsupported', `the file is a web page: ${remedy}`)
+  }
   throw new AppError('media_unsupported', 'the file is not of a known audio or video container')
 }
 
