@@ -5,6 +5,7 @@ import {
   AV_CODEC_ID_NONE,
   AV_DISPOSITION_COMMENT,
   AV_DISPOSITION_DEFAULT,
+  AV_DISPOSITION_VISUAL_IMPAIRED,
   AVMEDIA_TYPE_AUDIO,
   AVMEDIA_TYPE_VIDEO,
 } from 'node-av/constants'
@@ -58,6 +59,12 @@ test('only tracks that are marked as default are read, if there are any', () => 
   assert.deepEqual(pick({}, { marks: isDefault }, {}), { read: [1], total: 3 })
   const marked = pick({ marks: isDefault }, {}, { marks: isDefault })
   assert.deepEqual(marked, { read: [0, 2], total: 3 })
+})
+
+test('a track for people who see badly is read only if there is no other', () => {
+  const described = { marks: [AV_DISPOSITION_VISUAL_IMPAIRED], channels: 2 }
+  assert.deepEqual(pick(described, { channels: 2 }), { read: [1], total: 2 })
+  assert.deepEqual(pick(described, described), { read: [0], total: 2 })
 })
 
 test('versions of the first track are not read: languages, comments, other rates', () => {

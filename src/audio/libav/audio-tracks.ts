@@ -28,8 +28,9 @@ export type AudioTracks = {
 }
 
 /**
- * Picks the audio tracks to read: the first one that is marked as default (or just the first), and
- * if it has one channel, those like it. Throws `media_without_audio` if there is none.
+ * Picks the audio tracks to read: the first one that is marked as default, else the first one that
+ * accompanies no other, and if it has one channel, those like it. Throws `media_without_audio` if
+ * there is none.
  */
 export function pickTracks(streams: readonly Stream[]): AudioTracks {
   if (streams.length > MAX_TRACKS) {
@@ -41,7 +42,8 @@ export function pickTracks(streams: readonly Stream[]): AudioTracks {
   // A file without a decodable track is rejected later, with the name of the codec.
   const tracks = decodable.length > 0 ? decodable : all
   const marked = tracks.filter((track) => track.hasDisposition(AV_DISPOSITION_DEFAULT))
-  const [first, ...others] = marked.length > 0 ? marked : tracks
+  const main = tracks.filter((track) => !isAccompanying(track))
+  const [first, ...others] = [marked, main, tracks].find((some) => some.length > 0) ?? []
   if (!first) throw new AppError('media_without_audio', 'the file holds no audio')
   const channels = others.filter((track) => areOneRecording(first, track))
   return { read: [first, ...channels.slice(0, MAX_CHANNELS - 1)], total: tracks.length }
@@ -51,8 +53,11 @@ export function pickTracks(streams: readonly Stream[]): AudioTracks {
 function areOneRecording(first: Stream, other: Stream): boolean {
   const [a, b] = [first.codecpar, other.codecpar]
   if (a.channels !== 1 || b.channels !== 1 || a.sampleRate !== b.sampleRate) return false
-  if (ACCOMPANYING.some((kind) => other.hasDisposition(kind))) return false
-  return languageOf(first) === languageOf(other)
+  return !isAccompanying(other) && languageOf(first) === languageOf(other)
+}
+
+function isAccompanying(track: Stream): boolean {
+  return ACCOMPANYING.some((kind) => track.hasDisposition(kind))
 }
 
 function languageOf({ metadata }: Stream): string | undefined {
