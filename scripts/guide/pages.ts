@@ -27,6 +27,7 @@ export const sections: readonly { title: string; pages: readonly GuidePage[] }[]
   {
     title: 'Using it',
     pages: [
+      { file: 'docs/recordings.md', title: 'Recordings' },
       { file: 'docs/add-ons.md', title: 'Add-ons' },
       { file: 'docs/models.md', title: 'Languages and models' },
       { file: 'docs/search.md', title: 'Search' },

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import test from 'node:test'
+import { isMediaName } from '../../src/audio/containers/media-names.ts'
 import { settingNames } from '../../src/config/config.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -80,4 +81,12 @@ test('the tests that pages name exist', () => {
   assert.ok(named.length > 40, String(named.length))
   const missing = named.filter(({ file, name }) => !read(file).includes(`'${name}'`))
   assert.deepEqual(missing, [])
+})
+
+test('the names of recordings in docs/recordings.md are those that are read in folders', () => {
+  const [, formats = ''] = read('docs/recordings.md').split('\n## ')
+  const names = [...formats.matchAll(/`(\.\w+)`/g)].map(([, extension]) => extension!)
+  const unread = names.filter((extension) => !isMediaName(`talk${extension}`))
+  assert.ok(names.length > 50)
+  assert.deepEqual([...new Set(unread)].sort(), ['.mts', '.ts'])
 })
