@@ -68,6 +68,8 @@ const magics: [magic: string, demuxer: string, extension?: string][] = [
   ['riff\x2e\x91\xcf\x11', 'w64'],
   ['wvpk', 'wv'],
   ['TTA1', 'tta'],
+  ['\x02dss', 'dss'],
+  ['\x03dss', 'dss'],
   ['Creative Voice File\x1a', 'voc'],
   ['NIST_1A\n', 'nistsphere', 'sph'],
   // DTS in words of 16 or 14 bits, in both orders of bytes.
