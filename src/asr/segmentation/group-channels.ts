@@ -22,15 +22,12 @@ import {
 import { SPECTRUM_SAMPLES } from '../../audio/channels/spectra.ts'
 import type { PlanarSamples } from '../../audio/pcm.ts'
 import type { ChannelPcm, ChannelToRecognize, GroupChannelsTask } from '../speech-engine.ts'
+import { chooseExcerpts, EXCERPT } from './choose-excerpts.ts'
 import { normalizeLevel } from './gain.ts'
 import { readSamples } from './read-samples.ts'
 import type { Vad } from './vad.ts'
 import { VAD_FRAME, WARM_UP_FRAMES } from './vad-frames.ts'
 
-/** Samples of one excerpt of a recording: 16 s. */
-const EXCERPT = 4 * WINDOW_SAMPLES
-/** Of a recording longer than 20 min, only this many excerpts are analyzed, evenly spread. */
-const MAX_EXCERPTS = 75
 /** Samples before an excerpt that warm up the detector; whole frames. */
 const LEAD_IN = WARM_UP_FRAMES * VAD_FRAME
 const BLOCK = CROSSTALK_BLOCK * VAD_FRAME
@@ -46,9 +43,9 @@ export async function groupChannels(
 ): Promise<ChannelToRecognize[]> {
   const middle = channels.findIndex(({ channel }) => channel === center)
   const analysis = createChannelAnalysis(channels.length, middle < 0 ? undefined : middle)
-  const samples = channels[0]!.samples
+  const { samples } = channels[0]!
   // Separate channels are analyzed too: crosstalk is detected by the gains of the speakers.
-  for (const start of excerptStarts(samples)) {
+  for (const start of await chooseExcerpts(channels, signal)) {
     signal.throwIfAborted()
     await analyzeExcerpt(detector, channels, { start, analysis })
   }
@@ -78,13 +75,6 @@ function channelOf(
   channels: readonly ChannelPcm[],
 ): number {
   return groups.length === 1 ? 0 : channels[groups[i]!.channels[0]!]!.channel
-}
-
-/** Returns where excerpts start: throughout a short recording, evenly spread in a long one. */
-function excerptStarts(samples: number): number[] {
-  const all = Math.max(1, Math.ceil(samples / EXCERPT))
-  const count = Math.min(all, MAX_EXCERPTS)
-  return Array.from({ length: count }, (_, i) => Math.floor((i * all) / count) * EXCERPT)
 }
 
 type Analysis = ReturnType<typeof createChannelAnalysis>
