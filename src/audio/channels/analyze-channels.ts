@@ -1,7 +1,7 @@
 import type { PlanarSamples } from '../pcm.ts'
-import { addLoudness, isCopy } from './compare-loudness.ts'
-import { createLevelHistogram, type LevelHistogram, SAME_LEVEL } from './level-histogram.ts'
-import { createOwnSpeech, MIN_SPEECH_RATIO } from './own-speech.ts'
+import { addLoudness, isCopy } from './pairs/compare-loudness.ts'
+import { createLevelHistogram, type LevelHistogram, SAME_LEVEL } from './pairs/level-histogram.ts'
+import { createOwnSpeech, MIN_SPEECH_RATIO } from './pairs/own-speech.ts'
 import {
   comparePair,
   framesAt,
@@ -11,7 +11,7 @@ import {
   pairIndex,
   pairsOf,
   type SpectralFrame,
-} from './pair-comparison.ts'
+} from './pairs/pair-comparison.ts'
 import {
   addPairSpectra,
   coherenceOf,

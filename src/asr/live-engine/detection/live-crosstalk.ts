@@ -12,7 +12,10 @@ import {
   frameBands,
   framesToSilence,
 } from '../../../audio/channels/crosstalk.ts'
-import { BALANCE_BLOCKS, createRecentBalance } from '../../../audio/channels/recent-balance.ts'
+import {
+  BALANCE_BLOCKS,
+  createRecentBalance,
+} from '../../../audio/channels/pairs/recent-balance.ts'
 import { SPECTRUM_HOP, SPECTRUM_SAMPLES, type Spectrum } from '../../../audio/channels/spectra.ts'
 import type { PlanarSamples } from '../../../audio/pcm.ts'
 import { sum } from '../../../numbers.ts'

@@ -1,4 +1,5 @@
-import type { Balance } from './crosstalk.ts'
+import type { Balance } from '../crosstalk.ts'
+import { coherenceOf, type Spectrum } from '../spectra.ts'
 import { createLevelHistogram, type LevelHistogram } from './level-histogram.ts'
 import { createOwnSpeech, MIN_SPEECH_RATIO, type OwnSpeech } from './own-speech.ts'
 import {
@@ -10,7 +11,6 @@ import {
   pairsOf,
   type SpectralFrame,
 } from './pair-comparison.ts'
-import { coherenceOf, type Spectrum } from './spectra.ts'
 
 /** The number of blocks from which the gains of two parties are measured (a minute). */
 export const BALANCE_BLOCKS = 12

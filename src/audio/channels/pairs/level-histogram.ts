@@ -1,5 +1,5 @@
-import { sum } from '../../numbers.ts'
-import { coherenceOf, energiesOf, type PairSpectra, SPEECH_BANDS } from './spectra.ts'
+import { sum } from '../../../numbers.ts'
+import { coherenceOf, energiesOf, type PairSpectra, SPEECH_BANDS } from '../spectra.ts'
 
 /** The histogram has levels from -40 to 40 dB, in bins of a quarter of a decibel. */
 const MAX_DECIBELS = 40

@@ -1,5 +1,5 @@
+import { SPECTRUM_HOP } from '../spectra.ts'
 import type { SpectralFrame } from './pair-comparison.ts'
-import { SPECTRUM_HOP } from './spectra.ts'
 
 /** The longest lag of one channel behind another: 10 s, in values of 64 ms. */
 const MAX_LAG = 156

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { createRandom } from '../../../test/support/random/random.ts'
+import { createRandom } from '../../../../test/support/random/random.ts'
 import { isCopy } from './compare-loudness.ts'
 
 const HALF_HOUR = 28_125

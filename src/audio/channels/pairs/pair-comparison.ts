@@ -6,7 +6,7 @@ import {
   type PairSpectra,
   SPECTRUM_SAMPLES,
   type Spectrum,
-} from './spectra.ts'
+} from '../spectra.ts'
 
 /** The spectra of all channels at one time, and whether each channel has speech. */
 export type SpectralFrame = { spectra: readonly Spectrum[]; isSpeech: readonly boolean[] }

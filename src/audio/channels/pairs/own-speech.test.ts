@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createChannelAnalysis, WINDOW_SAMPLES } from './analyze-channels.ts'
+import { createChannelAnalysis, WINDOW_SAMPLES } from '../analyze-channels.ts'
 
 const SAMPLES = WINDOW_SAMPLES / 2
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { SPECTRUM_HOP, SPECTRUM_SAMPLES, type Spectrum, speechSpectra } from '../spectra.ts'
 import { BALANCE_BLOCKS, createRecentBalance } from './recent-balance.ts'
-import { SPECTRUM_HOP, SPECTRUM_SAMPLES, type Spectrum, speechSpectra } from './spectra.ts'
 
 /** Spectra of one block: 2.5 s, half as many as in a session. */
 const SPECTRA = 39
