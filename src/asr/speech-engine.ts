@@ -1,4 +1,4 @@
-import type { ChannelMode } from '../audio/channels/analyze-channels.ts'
+import type { ChannelMode } from '../audio/channels/choose-sources.ts'
 import type { AppError } from '../errors.ts'
 import type { CatalogModel } from '../models/catalog.ts'
 import type { PullProgress, QueuedPullOptions } from '../models/pull-queue.ts'

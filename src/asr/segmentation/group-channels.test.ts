@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import type { ChannelMode } from '../../audio/channels/analyze-channels.ts'
+import type { ChannelMode } from '../../audio/channels/choose-sources.ts'
 import { groupChannels } from './group-channels.ts'
 
 const SECONDS = 18

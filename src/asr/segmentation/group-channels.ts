@@ -1,10 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs'
-import {
-  type ChannelGroup,
-  createChannelAnalysis,
-  WINDOW_SAMPLES,
-} from '../../audio/channels/analyze-channels.ts'
+import { createChannelAnalysis, WINDOW_SAMPLES } from '../../audio/channels/analyze-channels.ts'
 import { createChannelFiles } from '../../audio/channels/channel-files.ts'
+import type { ChannelGroup } from '../../audio/channels/choose-sources.ts'
 import {
   type Balance,
   CROSSTALK_BLOCK,

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { type ChannelMode, createChannelAnalysis, WINDOW_SAMPLES } from './analyze-channels.ts'
+import { createChannelAnalysis, WINDOW_SAMPLES } from './analyze-channels.ts'
+import type { ChannelMode } from './choose-sources.ts'
 
 /** Windows as short as that of the end of a recording save time. */
 const SAMPLES = WINDOW_SAMPLES / 2

@@ -1,5 +1,5 @@
 import type { ChannelToRecognize } from '../../asr/speech-engine.ts'
-import type { ChannelMode } from '../../audio/channels/analyze-channels.ts'
+import type { ChannelMode } from '../../audio/channels/choose-sources.ts'
 import type { DecodedMedia } from '../../audio/decoder/decoder-messages.ts'
 import { bytesPerSample } from '../../audio/pcm.ts'
 import type { Checkpoints } from './checkpoints/checkpoints.ts'
