@@ -27,11 +27,11 @@ class Corruption:
         if random.random() > self.clean:
             if random.random() < 0.35:
                 heard = self._reverberate(heard)
-            if random.random() < 0.88:
+            if random.random() < 0.94:
                 noise, lowest = self._noise(len(heard))
                 if random.random() < 0.25:
                     noise = self._reverberate(noise)
-                snr = random.uniform(lowest, 20)
+                snr = random.uniform(lowest, 16)
                 heard = heard + noise * (level(heard) / level(noise) / 10 ** (snr / 20))
         if random.random() < 0.2:
             heard = through_telephone(heard)
