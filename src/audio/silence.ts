@@ -18,11 +18,17 @@ export function* silentPlanes(samples: number, channels: number): Generator<Plan
 /** Inserts `lead` seconds of silence before the audio, and drops its first `delay` seconds. */
 export async function* alignStart(
   blocks: AsyncIterable<PlanarSamples>,
-  { lead, delay }: { lead: number; delay: number },
+  start: { lead: number; delay: number },
 ): AsyncGenerator<PlanarSamples> {
+  const aligned = createAlignment(start)
+  for await (const planes of blocks) yield* aligned(planes)
+}
+
+/** Creates a function that does the work of `alignStart` for one block after the other. */
+export function createAlignment({ lead, delay }: { lead: number; delay: number }) {
   let samplesToDrop = Math.round(delay * SAMPLE_RATE)
   let isFirst = true
-  for await (const planes of blocks) {
+  return function* aligned(planes: PlanarSamples): Generator<PlanarSamples> {
     if (isFirst) yield* silentPlanes(lead * SAMPLE_RATE, planes.length)
     isFirst = false
     yield planes.map((plane) => plane.subarray(samplesToDrop))

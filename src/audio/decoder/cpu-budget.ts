@@ -3,7 +3,7 @@ import { cpuSeconds } from '../../workers/cpu-time.ts'
 
 /** The CPU time that every file may use; an hour of stereo MP3 needs less. */
 const MIN_BUDGET_SECONDS = 30
-/** Stereo MP3 needs 0.005 s per second; other codecs and eight channels need far less than this. */
+/** Stereo MP3 needs 0.005 s per second; other codecs and 16 channels need far less than this. */
 const SECONDS_PER_AUDIO_SECOND = 0.25
 /** How fast a large file, such as a film, must be read, in bytes per second of CPU time. */
 const BYTES_PER_SECOND = 10_000_000

@@ -1,40 +1,66 @@
-import type { PlanarSamples } from '../pcm.ts'
+import { type PlanarSamples, SAMPLE_RATE } from '../pcm.ts'
 
 /**
- * Joins recordings of one channel each to blocks with all channels. Those that end earlier go on
- * with silence.
+ * The samples by which a channel may be ahead of another one: 30 s. Tracks are interleaved, so a
+ * channel that is further behind has ended, or begins later.
  */
-export async function* joinChannels(
-  recordings: readonly AsyncIterable<PlanarSamples>[],
-): AsyncGenerator<PlanarSamples> {
-  const readers = recordings.map((blocks) => blocks[Symbol.asyncIterator]())
-  try {
-    // The samples of each channel that were read and not yet returned; undefined after its end.
-    let waiting: (PlanarSamples[number] | undefined)[] = readers.map(() => new Float32Array(0))
-    while (true) {
-      waiting = await Promise.all(
-        waiting.map((samples, n) => samples && readMore(samples, readers[n]!)),
-      )
-      const lengths = waiting.flatMap((samples) => samples?.length ?? [])
-      if (lengths.length === 0) return
-      const shortest = Math.min(...lengths)
-      yield waiting.map((samples) => samples?.subarray(0, shortest) ?? new Float32Array(shortest))
-      waiting = waiting.map((samples) => samples?.subarray(shortest))
-    }
-  } finally {
-    for (const reader of readers) await reader.return?.()
-  }
-}
+const MAX_AHEAD = 30 * SAMPLE_RATE
+/** The samples of a block: a second. */
+const BLOCK = SAMPLE_RATE
 
-/** Returns the waiting samples, or the next ones if there are none; undefined at the end. */
-async function readMore(
-  waiting: PlanarSamples[number],
-  reader: AsyncIterator<PlanarSamples>,
-): Promise<PlanarSamples[number] | undefined> {
-  let samples: PlanarSamples[number] | undefined = waiting
-  while (samples?.length === 0) {
-    const next = await reader.next()
-    samples = next.done ? undefined : next.value[0]
+type Samples = PlanarSamples[number]
+
+/**
+ * Joins channels that arrive separately to blocks of all of them. A channel that lags behind, or
+ * has ended, gets silence; what arrives later for that time is dropped.
+ */
+export function createChannelJoiner(channels: number) {
+  const queues = Array.from({ length: channels }, (): Samples[] => [])
+  const waiting = new Float64Array(channels)
+  /** The samples of silence that a channel got because it lagged behind. */
+  const silent = new Float64Array(channels)
+
+  function push(channel: number, samples: Samples): void {
+    const late = Math.min(silent[channel]!, samples.length)
+    silent[channel]! -= late
+    if (late === samples.length) return
+    queues[channel]!.push(samples.subarray(late))
+    waiting[channel]! += samples.length - late
   }
-  return samples
+
+  /** Removes the first samples of a channel, with silence for those that are missing. */
+  function remove(channel: number, length: number): Samples {
+    const block = new Float32Array(length)
+    const queue = queues[channel]!
+    let filled = 0
+    while (filled < length && queue.length > 0) {
+      const part = queue[0]!.subarray(0, length - filled)
+      block.set(part, filled)
+      filled += part.length
+      if (part.length === queue[0]!.length) queue.shift()
+      else queue[0] = queue[0]!.subarray(part.length)
+    }
+    waiting[channel]! -= filled
+    silent[channel]! += length - filled
+    return block
+  }
+
+  function* blocks(samples: number): Generator<PlanarSamples> {
+    for (let left = samples; left > 0; left -= BLOCK) {
+      yield queues.map((_, channel) => remove(channel, Math.min(left, BLOCK)))
+    }
+  }
+
+  return {
+    push,
+    /** Yields what all channels have, in blocks of at least a second. */
+    *take(): Generator<PlanarSamples> {
+      const ready = Math.max(Math.min(...waiting), Math.max(...waiting) - MAX_AHEAD)
+      if (ready >= BLOCK) yield* blocks(ready)
+    },
+    /** Yields the rest. */
+    *finish(): Generator<PlanarSamples> {
+      yield* blocks(Math.max(...waiting))
+    },
+  }
 }

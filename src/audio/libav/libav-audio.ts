@@ -2,8 +2,8 @@ import type { FilePart } from '../containers/links/file-part.ts'
 import type { MediaInfo } from '../decoder/decoder-messages.ts'
 import type { PlanarSamples } from '../pcm.ts'
 import { alignStart } from '../silence.ts'
-import { joinChannels } from './join-channels.ts'
-import { decodeTrack } from './libav-decode.ts'
+import { decodeChannels, decodeTrack } from './libav-decode.ts'
+import { keepTracks, openFormat, requireSuccess } from './libav-demux.ts'
 import { type MediaOpenOptions, type OpenedMedia, openMedia } from './libav-open.ts'
 
 /** The properties of a file and its audio at 16 kHz, decoded by libav. */
@@ -33,31 +33,41 @@ export async function openLibavAudio(
 }
 
 /**
- * Opens a file again for each further channel that has a track of its own, so that tracks need not
- * be interleaved. A track that cannot be decoded is left out.
+ * Opens the tracks that are channels of one recording, one after the other, because the index of a
+ * long film takes memory; then reads them together. A track that cannot be decoded is left out.
  */
 async function openChannels(
   path: string,
   options: MediaOpenOptions,
   first: OpenedMedia,
 ): Promise<LibavAudio> {
-  const { heartbeat } = options
   const opened = [first]
+  first.close()
   for (let channel = 1; channel < first.tracks.read.length; channel++) {
     const media = await openMedia(path, { ...options, channel }).catch(() => undefined)
+    media?.close()
     if (media) opened.push(media)
   }
-  const decoded = opened.map((media) => {
-    return alignStart(decodeTrack(media, { heartbeat, channels: 1 }), media)
-  })
-  const duration = Math.max(...opened.map(({ info }) => info.duration))
-  return {
-    info: { ...first.info, duration, channels: opened.length },
-    unreadTracks: first.tracks.total - opened.length,
-    blocks: joinChannels(decoded),
-    close() {
-      for (const media of opened) media.close()
-    },
+  const format = openFormat(path, options.demuxer, options.part)
+  try {
+    requireSuccess(format.findStreamInfoSync(null))
+    const tracks = opened.map(({ index, decoder, lead, delay, info }) => {
+      return { track: format.streams[index]!, decoder, lead, delay, duration: info.duration }
+    })
+    keepTracks(
+      format,
+      tracks.map(({ track }) => track.index),
+    )
+    const duration = Math.max(...tracks.map((track) => track.duration))
+    return {
+      info: { ...first.info, duration, channels: tracks.length },
+      unreadTracks: first.tracks.total - tracks.length,
+      blocks: decodeChannels(format, { tracks, heartbeat: options.heartbeat }),
+      close: () => format.closeInputSync(),
+    }
+  } catch (error) {
+    format.closeInputSync()
+    throw error
   }
 }
 

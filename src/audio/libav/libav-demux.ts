@@ -77,9 +77,9 @@ export function secondsOfStamp(stamp: bigint, stream: Stream): number | undefine
 }
 
 /** Makes the demuxer skip all other tracks: pictures are most of a film, and nothing needs them. */
-export function keepTrack(format: FormatContext, index: number): void {
+export function keepTracks(format: FormatContext, indexes: readonly number[]): void {
   for (const stream of format.streams) {
-    if (stream.index !== index) stream.discard = AVDISCARD_ALL
+    if (!indexes.includes(stream.index)) stream.discard = AVDISCARD_ALL
   }
 }
 

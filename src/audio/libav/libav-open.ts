@@ -17,7 +17,7 @@ import type { Heartbeat, MediaInfo } from '../decoder/decoder-messages.ts'
 import { type AudioTracks, pickTracks } from './audio-tracks.ts'
 import { defaultDelay, losesBlock } from './encoder-delay.ts'
 import {
-  keepTrack,
+  keepTracks,
   openFormat,
   readPackets,
   requireSuccess,
@@ -31,6 +31,8 @@ const MIN_DECLARED_SHARE = 0.95
 export type OpenedMedia = {
   format: FormatContext
   track: Stream
+  /** The index of the track in the file. */
+  index: number
   tracks: AudioTracks
   decoder: Codec
   info: MediaInfo
@@ -74,7 +76,7 @@ export async function openMedia(path: string, options: MediaOpenOptions): Promis
     const tracks = pickTracks(format.streams)
     const track = tracks.read[options.channel ?? 0]!
     const declared = { ofFile, ofTrack: declaredDurations[track.index] ?? 0 }
-    keepTrack(format, track.index)
+    keepTracks(format, [track.index])
     const firstPacket = await takePacket(format, {
       track: track.index,
       heartbeat: options.heartbeat,
@@ -111,7 +113,18 @@ export async function openMedia(path: string, options: MediaOpenOptions): Promis
       firstPacket.free()
       format.closeInputSync()
     }
-    return { format, track, tracks, decoder, firstPacket, lead, delay, info, close }
+    return {
+      format,
+      track,
+      index: track.index,
+      tracks,
+      decoder,
+      firstPacket,
+      lead,
+      delay,
+      info,
+      close,
+    }
   } catch (error) {
     format.closeInputSync()
     throw error
@@ -173,7 +186,7 @@ async function measureTracks(
   try {
     requireSuccess(format.findStreamInfoSync(null))
     const track = pickTracks(format.streams).read[channel]!
-    if (!includesVideo) keepTrack(format, track.index)
+    if (!includesVideo) keepTracks(format, [track.index])
     const start = secondsOfStamp(track.startTime, track) ?? 0
     let [packets, sum, duration, end] = [0, 0, 0, 0]
     let videoStart: number | undefined
