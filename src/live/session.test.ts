@@ -175,6 +175,14 @@ test('a session that lost its lease stops at once and writes nothing more', asyn
   assert.equal(await session.connect(), 1012)
 })
 
+test('a session that lost its lease while it was opened does not begin', async (t) => {
+  const { session, ended, sent, store } = await open(t, { lost: AbortSignal.abort() })
+  assert.equal(await session.connect(), 1012)
+  assert.equal(await ended, 'lease_lost')
+  await store.sync()
+  assert.deepEqual([store.audioBytes, store.logBytes, sent], [0, 0, []])
+})
+
 test('a session that finds its lease lost at the end sends no error', async (t) => {
   const finish = () => Promise.reject(new SessionLeaseLostError())
   const { session, ended, sent, store } = await open(t, { finish })

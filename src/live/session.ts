@@ -15,7 +15,7 @@ import { sendClosingMessages } from './messages/closing-messages.ts'
 import { stopAcknowledgment } from './messages/lifecycle-messages.ts'
 import type { MessageOutbox } from './messages/message-outbox.ts'
 import type { MessagePublisher } from './messages/message-publisher.ts'
-import { headOf, routingOf } from './messages/server-messages.ts'
+import { routingOf } from './messages/server-messages.ts'
 import type { RecognitionLoop } from './recognition/recognition-loop.ts'
 import { SessionCanceledError, SessionLeaseLostError } from './result/live-job-finisher.ts'
 import {
@@ -134,14 +134,15 @@ export class LiveSession {
 
   /** Runs through the states and resolves when the session has ended. */
   async run(): Promise<SessionEnd> {
-    this.#options.lost?.addEventListener('abort', () => this.#leaseLost(), { once: true })
+    const { lost } = this.#options
+    lost?.addEventListener('abort', () => this.#leaseLost(), { once: true })
     try {
+      lost?.throwIfAborted() // It may have been lost while the session was opened.
       this.#begin()
       await Promise.race([this.#work(), this.#followJournal(), this.#canceled.promise])
       return 'done'
     } catch (error) {
-      if (error instanceof SessionLeaseLostError) this.#leaseLost()
-      if (error instanceof SessionLeaseLostError || this.#options.lost?.aborted) return 'lease_lost'
+      if (error instanceof SessionLeaseLostError || lost?.aborted) return this.#leaseLost()
       if (this.#stopping.signal.aborted) return 'suspended'
       if (error instanceof SessionCanceledError) return await this.#fail(error.failure)
       this.#log.error({ err: error }, 'live session failed')
@@ -203,12 +204,13 @@ export class LiveSession {
   }
 
   /** Stops at once: another node runs the session, and the client reconnects to it. */
-  #leaseLost(): void {
-    if (this.#state === 'over') return
+  #leaseLost(): SessionEnd {
+    if (this.#state === 'over') return 'lease_lost'
     this.#stopping.abort()
     this.#enter('suspended', closeCodes.restart)
     this.#audioInput.dropHeld()
     this.#outbox.drop(closeCodes.restart)
+    return 'lease_lost'
   }
 
   #enter(state: SessionState, refusal?: number): void {
@@ -357,8 +359,7 @@ export class LiveSession {
   /** The client has answered the close of the ended session: it has read all messages. */
   #clientFinished(): void {
     const { params, onResultDelivered } = this.#options
-    const head = { type: 'post_final_transcript' } as const
-    if (routingOf(params).isForSocket(headOf({ ...head, text: '' }))) onResultDelivered?.()
+    if (routingOf(params).isForSocket({ type: 'post_final_transcript' })) onResultDelivered?.()
   }
 
   #connectionLost(connection: Connection, code: number): void {
@@ -392,9 +393,8 @@ export class LiveSession {
   /** The fill level of the audio that waits to be recognized or stored; 1 = full. */
   get #fill(): number {
     if (this.#state !== 'open') return 0
-    const backlog =
-      (this.#audioInput.seconds - this.#recognition.recognizedSeconds) /
-      this.#options.config.maxBacklog
+    const waitingSeconds = this.#audioInput.seconds - this.#recognition.recognizedSeconds
+    const backlog = waitingSeconds / this.#options.config.maxBacklog
     return Math.max(backlog, this.#journal.waitingBytes / MAX_UNSTORED_BYTES)
   }
 }
