@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { AppError } from '../errors.ts'
+import { AppError, type ErrorCode } from '../errors.ts'
 import type { Log } from '../observability/log.ts'
 import type { Db } from '../storage/database/db.ts'
 import { findJob } from '../storage/jobs/jobs.ts'
@@ -13,6 +13,7 @@ import {
   type UnindexedJob,
 } from '../storage/search/utterance-index.ts'
 import type { ResultBuilder } from '../text/result/result-builder.ts'
+import type { SearchableUtterance } from '../text/search/searchable-utterances.ts'
 
 /** Options of the search index. */
 export type SearchIndexOptions = {
@@ -77,25 +78,36 @@ async function eraseDeletedJobs({ db, signal }: SearchIndexOptions): Promise<voi
   }
 }
 
-async function indexJob(
+async function indexJob(options: SearchIndexOptions, job: UnindexedJob): Promise<void> {
+  const { db } = options
+  const { id, account } = job
+  const { version } = await findEditedSize(db, id)
+  const utterances = await readUtterances(options, job, version)
+  await indexUtterances(db, { id, account, version }, utterances)
+}
+
+/** The errors of a result that stays unreadable: damaged bytes, or text that is no result. */
+const UNREADABLE: ReadonlySet<ErrorCode> = new Set(['storage_unreadable', 'internal'])
+
+/**
+ * Returns the utterances of a job with the corrections up to a version. A job whose result cannot
+ * be read has none, so that the others do not wait for it.
+ */
+async function readUtterances(
   { db, resultBuilder, log, signal }: SearchIndexOptions,
   { id, account, kind }: UnindexedJob,
-): Promise<void> {
+  version: number,
+): Promise<SearchableUtterance[]> {
   const job = await findJob(db, { id, account, kind })
-  const result = job?.result && (await readResult(db, job.result))
-  const { version } = await findEditedSize(db, id)
   const edits = await readTranscriptChanges(db, id, version)
+  if (!job?.result || job.zeroRetention || !edits) return []
   try {
-    const indexInput = result && edits && !job.zeroRetention ? { result, edits } : undefined
-    const utterances = indexInput
-      ? await resultBuilder.searchable(indexInput, { account, signal })
-      : []
-    await indexUtterances(db, { id, account, version }, utterances)
+    const result = await readResult(db, job.result)
+    if (result === undefined) return []
+    return await resultBuilder.searchable({ result, edits }, { account, signal })
   } catch (err) {
-    // A result that cannot be read is marked as indexed without words, so that the others do not
-    // wait for it.
-    if (signal.aborted || !(err instanceof AppError) || err.code !== 'internal') throw err
+    if (signal.aborted || !(err instanceof AppError) || !UNREADABLE.has(err.code)) throw err
     log.error({ err, jobId: id }, 'cannot index the transcript of a job')
-    await indexUtterances(db, { id, account, version }, [])
+    return []
   }
 }
