@@ -33,6 +33,7 @@ const withDecodeSlot = createFairSemaphore({
   perAccount: cores,
   maxWaiting: MAX_WAITING_FILES,
 })
+
 /** Decodes a short file in a process that has read other files; undefined if there is none. */
 async function decodeShort(
   file: string,

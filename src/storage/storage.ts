@@ -90,7 +90,7 @@ export type StorageOptions = SpaceSettings & {
   connect?: ConnectSqlite | undefined
 }
 
-/** The store of the objects. */
+/** The options that decide where the objects are stored. */
 export type ObjectStoreOptions = Pick<
   StorageOptions,
   'folder' | 'objects' | 'objectStore' | 'log' | 'signal'

@@ -32,8 +32,8 @@ export type Vad = {
 
 /**
  * One pass over audio: returns the probability of speech in each further frame. Each input is
- * `CONTEXT` samples and the frame after them. The number of frames per call changes nothing, except
- * rounding on some processors.
+ * `CONTEXT_SAMPLES` samples and the frame after them. The number of frames per call changes
+ * nothing, except rounding on some processors.
  */
 export type VadStream = (inputs: readonly Float32Array[]) => Promise<Float32Array>
 

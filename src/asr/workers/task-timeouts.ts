@@ -1,6 +1,7 @@
 import { SAMPLE_RATE } from '../../audio/pcm.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
 import type { Segment } from '../engines/recognizer.ts'
+
 /**
  * A task times out after this many seconds, plus a time per second of audio: far more than a slow
  * machine needs, so that only a hung process is killed.

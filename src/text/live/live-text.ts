@@ -30,6 +30,7 @@ const TIMEOUT = 15
  * milliseconds.
  */
 const SHORT_TIMEOUT = 3
+
 /**
  * Runs the text steps of live sessions in threads, so that they never block the event loop. Short
  * steps share one thread, in which accounts take turns. Summaries have another one. Three kinds of

@@ -27,7 +27,7 @@ export type BuiltResult = {
   prepared: ServiceRequests[]
   /**
    * Requests of a transform to a service. Nothing is built yet; the build must be repeated with the
-   * responses (`ResultOptions.serviceResponses`).
+   * responses (`TranscriptResultOptions.serviceResponses`).
    */
   pendingRequests?: ServiceRequests
 }

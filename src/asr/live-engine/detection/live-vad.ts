@@ -19,7 +19,7 @@ import { openSamples } from './open-samples.ts'
 import type { SampleSource } from './sample-source.ts'
 
 /**
- * The detector resets at every multiple of this many frames (16 s) and reads `WARM_UP` frames of
+ * The detector resets at every multiple of this many frames (16 s) and reads `WARM_UP_FRAMES` of
  * lead-in: its output depends on audio and position alone, so a restart in between changes nothing.
  */
 const RESET_INTERVAL_FRAMES = 500
@@ -51,7 +51,7 @@ type Channel = {
   stream: VadStream
   /** Samples before the next frame, which the detector gets with it. */
   context: Float32Array
-  /** The detector's input for the last `WARM_UP` frames. */
+  /** The detector's input for the last `WARM_UP_FRAMES`. */
   inputs: Float32Array[]
   /** Peaks of the last `LEVEL_FRAMES` frames. */
   peaks: number[]
