@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { openTestStorage } from '../../../test/support/storage/test-storage.ts'
+import { AppError } from '../../errors.ts'
 import { insertRecording } from '../recordings/recordings.ts'
 import { DiskSpace, type SpaceSettings } from './disk-space.ts'
 
@@ -72,6 +73,22 @@ test('one of several accounts may hold at most half of the space', async (t) => 
   disk.free = 30 * MB
   await assert.rejects(space.checkAccount('a'), { code: 'quota_exceeded' })
   await space.checkAccount('b', 30 * MB)
+})
+
+test('the number of accounts is read again after the database failed', async (t) => {
+  const { db, disk } = await openSpace(t)
+  let isAway = true
+  const away = {
+    ...db,
+    get sql() {
+      if (isAway) throw new AppError('database_unavailable')
+      return db.sql
+    },
+  }
+  const space = new DiskSpace({ db: away, disk: async () => disk })
+  await assert.rejects(space.checkQuota('a'), { code: 'database_unavailable' })
+  isAway = false
+  await space.checkQuota('a')
 })
 
 test('a single account may use the whole disk, and 0 removes the limit', async (t) => {

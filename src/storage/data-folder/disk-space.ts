@@ -191,11 +191,13 @@ export class DiskSpace {
 
   #countAccounts(): Promise<number> {
     const now = performance.now()
-    if (!this.#accounts || now - this.#accounts.at > ACCOUNTS_VALID_MS) {
-      const { db, accounts = [] } = this.#options
-      const count = listKeyAccounts(db).then((stored) => new Set([...stored, ...accounts]).size)
-      this.#accounts = { at: now, count }
-    }
-    return this.#accounts.count
+    if (this.#accounts && now - this.#accounts.at <= ACCOUNTS_VALID_MS) return this.#accounts.count
+    const { db, accounts = [] } = this.#options
+    const count = listKeyAccounts(db).then((stored) => new Set([...stored, ...accounts]).size)
+    this.#accounts = { at: now, count }
+    count.catch(() => {
+      if (this.#accounts?.count === count) this.#accounts = undefined
+    })
+    return count
   }
 }
