@@ -36,20 +36,30 @@ export async function openCapture(source: Source): Promise<Capture> {
   const stream = await openStream(source).catch((error: Error) => {
     throw new Error(refusals.get(error.name) ?? error.message)
   })
+  try {
+    return await captureStream(stream)
+  } catch (error) {
+    stopTracks(stream)
+    throw error
+  }
+}
+
+/** Ends the use of a device: the browser shows that it listens until all tracks are stopped. */
+function stopTracks(stream: MediaStream): void {
+  for (const track of stream.getTracks()) track.stop()
+}
+
+async function captureStream(stream: MediaStream): Promise<Capture> {
   const [track] = stream.getAudioTracks()
-  if (!track) {
-    for (const streamTrack of stream.getTracks()) streamTrack.stop()
-    throw new Error(texts.live.noSound)
-  }
-  const sound = openSound(new MediaStream([track]))
-  if (!sound) {
-    for (const streamTrack of stream.getTracks()) streamTrack.stop()
-    throw new Error(texts.live.unreadable)
-  }
-  const { context, source: input } = sound
-  await context.audioWorklet.addModule(workletUrl)
+  if (!track) throw new Error(texts.live.noSound)
+  const opened = openContext(new MediaStream([track]))
+  if (!opened) throw new Error(texts.live.unreadable)
+  const { context, source } = opened
+  await context.audioWorklet.addModule(workletUrl).catch(() => {
+    throw new Error(texts.live.notLoaded)
+  })
   const node = new AudioWorkletNode(context, 'capture')
-  input.connect(node)
+  source.connect(node)
   // Browsers run only nodes that lead to an output, so the worklet is connected to one; it outputs
   // silence.
   node.connect(context.destination)
@@ -64,7 +74,7 @@ export async function openCapture(source: Source): Promise<Capture> {
         setTimeout(flushed.resolve, FLUSH_MS)
         await flushed.promise
       }
-      for (const streamTrack of stream.getTracks()) streamTrack.stop()
+      stopTracks(stream)
       if (context.state !== 'closed') void context.close()
     },
   }
@@ -80,7 +90,7 @@ export async function openCapture(source: Source): Promise<Capture> {
  * Opens an audio context at a sample rate that the browser supports: Firefox does not resample
  * microphones.
  */
-function openSound(stream: MediaStream) {
+function openContext(stream: MediaStream) {
   for (const sampleRate of SAMPLE_RATES) {
     const context = new AudioContext({ sampleRate })
     try {

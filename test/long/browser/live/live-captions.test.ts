@@ -214,6 +214,26 @@ test('the live page says in plain words why it gets no audio', { skip }, async (
   await page.getByText('This browser cannot share the audio').waitFor()
 })
 
+test('a page that cannot be loaded completely releases the microphone', { skip }, async (t) => {
+  const { page } = await openLivePage(t)
+  // As if the script of the page were gone: Playwright does not see its request.
+  await page.evaluate(`{
+    AudioWorklet.prototype.addModule = async () => {
+      throw new DOMException('failed', 'AbortError')
+    }
+    const { mediaDevices } = navigator
+    const open = mediaDevices.getUserMedia.bind(mediaDevices)
+    mediaDevices.getUserMedia = async (wanted) => {
+      globalThis.microphone = await open(wanted)
+      return globalThis.microphone
+    }
+  }`)
+  await page.getByRole('button', { name: 'Start' }).click()
+  await page.getByText('A part of this page could not be loaded').waitFor()
+  const states = 'microphone.getTracks().map(({ readyState }) => readyState)'
+  assert.deepEqual(await page.evaluate(states), ['ended'])
+})
+
 test('the browser asks before it leaves a page that listens', { skip }, async (t) => {
   const { page } = await openLivePage(t)
   await page.getByRole('button', { name: 'Start' }).click()
