@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os'
-import { SAMPLE_RATE } from '../../audio/pcm.ts'
 import type { Log } from '../../observability/log.ts'
 import type { RecognitionSettings } from '../engines/recognizer.ts'
 import type { TaskRunner, WorkerPool } from '../workers/pool.ts'
+import { TASK_TIMEOUT_S, timeoutFor } from '../workers/task-timeouts.ts'
 import type { WorkerRole } from '../workers/worker-protocol.ts'
 import { type CapacityOptions, joinCosts, type LiveCapacity, measureCapacity } from './capacity.ts'
 import { fuseFinals } from './fuse-finals.ts'
@@ -17,12 +17,7 @@ import {
 import { createLoadMeter, type LoadMeter } from './load-meter.ts'
 import { createPartialLimiter, type PartialLimiter } from './partial-limiter.ts'
 
-/**
- * Seconds after which a process that has not answered is considered hung; a busy machine is slower
- * than a fast core.
- */
-const DETECT_TIMEOUT = 60
-const RECOGNIZE_TIMEOUT = 60
+/** Timeout in seconds per second of audio; a busy machine is slower than a fast core. */
 const RECOGNIZE_TIMEOUT_PER_SECOND = 2
 
 /**
@@ -111,7 +106,7 @@ export function createLiveEngine(options: LiveEngineOptions): LiveEngineClient {
     detectSpeech(audio, request, { signal, isLowPriority = false }) {
       if (!isUsed) options.onFirstAudio()
       isUsed = true
-      const taskOptions = { signal, timeout: DETECT_TIMEOUT, priority: isLowPriority ? 1 : 0 }
+      const taskOptions = { signal, timeout: TASK_TIMEOUT_S, priority: isLowPriority ? 1 : 0 }
       return meter.during(vadPool.run({ kind: 'vad', audio, request }, taskOptions), {
         isLowPriority,
       })
@@ -175,7 +170,7 @@ async function measureCosts(
   interval: number,
   signal: AbortSignal,
 ): Promise<ReturnType<typeof joinCosts>> {
-  const taskOptions = { signal, timeout: RECOGNIZE_TIMEOUT, priority: priority.measure }
+  const taskOptions = { signal, timeout: TASK_TIMEOUT_S, priority: priority.measure }
   return joinCosts(
     await Promise.all(pools.map((pool) => pool.run({ kind: 'measure' }, taskOptions))),
     interval,
@@ -210,7 +205,7 @@ async function recognizeFinal(
   const rank = isLowPriority ? priority.lowPriorityFinal : priority.final
   const taskOptions = {
     signal,
-    timeout: timeoutFor(utterance),
+    timeout: timeoutOf(utterance),
     priority: rank,
     // A low-priority task may be preempted: its session is already late, and the task would hold a
     // worker for up to a second.
@@ -248,7 +243,7 @@ function recognizePartial(
 ): Promise<PartialResult> {
   const { signal, draft = [], isFirst = false, isLowPriority = false } = requested
   const rank = partialPriority({ isFirst, isLowPriority })
-  const timeout = timeoutFor(utterance)
+  const timeout = timeoutOf(utterance)
   const taskOptions = { signal, timeout, priority: rank, isPreemptible: isLowPriority }
   const open = { utterance, draft, isFirst }
   const task = { kind: 'partial' as const, ...open, ...settingsOf(requested) }
@@ -257,8 +252,8 @@ function recognizePartial(
   return isFirst || isLowPriority ? start() : limiter.whenFree(start, signal)
 }
 
-function timeoutFor({ segment: { start, end } }: LiveUtterance): number {
-  return RECOGNIZE_TIMEOUT + (RECOGNIZE_TIMEOUT_PER_SECOND * (end - start)) / SAMPLE_RATE
+function timeoutOf({ segment, context = segment }: LiveUtterance): number {
+  return timeoutFor([context], RECOGNIZE_TIMEOUT_PER_SECOND)
 }
 
 function settingsOf(settings: RecognitionSettings): RecognitionSettings {
