@@ -4,6 +4,7 @@ import { cpuSeconds } from '../../workers/cpu-time.ts'
 import type { Recognizer } from '../engines/recognizer.ts'
 import type { Vad } from '../segmentation/vad.ts'
 import { CONTEXT_SAMPLES, VAD_FRAME } from '../segmentation/vad-frames.ts'
+
 /**
  * Processor seconds that a session takes per second of speech; with partials at their longest
  * interval.

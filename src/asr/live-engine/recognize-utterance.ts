@@ -16,6 +16,7 @@ import { readSamples } from '../segmentation/read-samples.ts'
 import { fileSegments, splitSegments } from '../segmentation/split-segments.ts'
 import { detectSpeechAndNoise } from '../segmentation/vad.ts'
 import type { FinalResult, LiveUtterance, PartialResult } from './live-engine.ts'
+
 /**
  * Recognizes an utterance that has ended, like a recording of its own. The text of its last partial
  * as `options.draft` makes it cheaper.

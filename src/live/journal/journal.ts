@@ -121,7 +121,10 @@ export class Journal {
     this.#wake?.()
   }
 
-  /** Resolves when all entries are durable, or the session is suspended. */
+  /**
+   * Resolves when all entries are durable, or when no more can be stored: the session is suspended,
+   * or its files are broken.
+   */
   async flushed(): Promise<void> {
     while (this.#storing) await this.#storing
   }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { wavHeader } from '../../../audio/containers/wav-header.ts'
 import { SAMPLE_RATE } from '../../../audio/pcm.ts'
+
 /**
  * The response formats that a request may ask for: words and segments with times, segments with
  * times, or a text alone. Not every server or model supports the first.

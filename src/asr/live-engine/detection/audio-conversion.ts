@@ -9,6 +9,7 @@ import {
 } from '../../../audio/pcm.ts'
 import { createResampler, gcd } from '../../../audio/resample.ts'
 import { AppError } from '../../../errors.ts'
+
 /** The location and the amount of raw audio. */
 export type RawAudio = {
   path: string
