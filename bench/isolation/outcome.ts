@@ -5,7 +5,7 @@ import type { VictimOutcome } from './victim/victim.ts'
  * The limits of an attack's effect on the victim: milliseconds, and bytes beyond the memory of the
  * baseline.
  */
-export const LIMITS = { requestP95: 200, finalP95: 500, memoryGrowth: 1e9 }
+const LIMITS = { requestP95: 200, finalP95: 500, memoryGrowth: 1e9 }
 
 /** Silence that finals wait for: the default `endpointing` and hangover, in milliseconds. */
 const WAITING_MS = 300

@@ -6,9 +6,9 @@ import { type IndexedUtterance, indexUtterances } from '../../src/storage/search
 import { toNameTerm } from '../../src/text/search/search-words.ts'
 
 /** The account of the keys of `serveSteno`. */
-export const ACCOUNT = 'bench'
+const ACCOUNT = 'bench'
 /** Recordings are an hour apart. */
-export const FIRST_AT = Date.UTC(2025, 0, 1)
+const FIRST_AT = Date.UTC(2025, 0, 1)
 const APART_MS = 3_600_000
 
 /**

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
 /** Returns what a provider sends as `X-Twilio-Signature` for a stream to this address. */
-export function signatureOf(url: string, token: string): string {
+function signatureOf(url: string, token: string): string {
   return createHmac('sha1', token).update(url).digest('base64')
 }
 

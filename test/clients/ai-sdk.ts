@@ -19,7 +19,7 @@ const VENDOR = 'https://api.gladia.io'
 /**
  * The `fetch` of docs/clients.md, which puts the address of the server in place of the vendor's.
  */
-export function fetchFrom(url: string): typeof fetch {
+function fetchFrom(url: string): typeof fetch {
   return async (input, init) => {
     const text = typeof init?.body === 'string' && init.body.replaceAll(VENDOR, url)
     const target = String(input).replace(VENDOR, url)

@@ -30,7 +30,7 @@ const signal = new AbortController().signal
 const settings = { model: 'moonshine-base', language: 'en', languages: [], vocabulary: [], signal }
 
 /** The default settings of a session. */
-export const defaultEndpointing: EndpointerOptions = {
+const defaultEndpointing: EndpointerOptions = {
   threshold: 0.6,
   hangover: 0.25,
   endpointing: 0.05,
@@ -70,7 +70,7 @@ export async function transcribeLive(
 }
 
 /** Returns the utterances into which a session cuts a recording; writes its samples to `path`. */
-export async function findUtterances(
+async function findUtterances(
   live: LiveEngine,
   pcm: PcmFile,
   {

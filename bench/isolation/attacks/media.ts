@@ -12,7 +12,7 @@ import {
 import { claimingMp4, deepMp4, fragmentedMp4 } from './mp4.ts'
 
 /** Uploads a file, and creates a job for it if it is accepted. */
-export async function uploadAndUse(
+async function uploadAndUse(
   { send }: Attacker,
   { name, bytes }: { name: string; bytes: Uint8Array<ArrayBuffer> },
 ): Promise<void> {

@@ -11,7 +11,7 @@ export type Claims = {
 }
 
 /** Returns a box: size, name, content. */
-export function box(name: string, ...content: Uint8Array[]): Buffer {
+function box(name: string, ...content: Uint8Array[]): Buffer {
   const body = Buffer.concat(content)
   const head = Buffer.alloc(8)
   head.writeUInt32BE(body.length + 8)

@@ -29,7 +29,7 @@ export const ATTACKER_KEY = 'attacker-key-of-the-bench'
 export const VICTIM_KEY = 'victim-key-of-the-bench'
 
 /** Above this memory the process tree is killed, so that an attack cannot exhaust the machine. */
-export const MEMORY_GUARD_BYTES = 6e9
+const MEMORY_GUARD_BYTES = 6e9
 
 /** An address of the loopback network that no other run uses at the same time. */
 const RESOLVER = `127.77.${process.pid % 250}.${1 + (Math.floor(process.pid / 250) % 250)}`

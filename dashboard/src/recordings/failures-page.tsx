@@ -71,7 +71,7 @@ function Reason({ code, jobs }: { code: number; jobs: readonly Job[] }): JSX.Ele
 }
 
 /** Returns the meaning of the `error_code` of a job. */
-export function failureReason(code: number): string {
+function failureReason(code: number): string {
   return t.reasons[code] ?? t.reasons[500]!
 }
 

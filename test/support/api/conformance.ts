@@ -62,7 +62,7 @@ async function readDescription(url: string): Promise<CheckExchange | undefined> 
  * Creates a check of status, content type, headers and body. An object that names its fields must
  * have no others: published schemas allow later additions, but no field may appear undocumented.
  */
-export function createCheck(document: Document): CheckExchange {
+function createCheck(document: Document): CheckExchange {
   const { schemas } = document.components
   const ajv = new Ajv2020({
     allErrors: true,
