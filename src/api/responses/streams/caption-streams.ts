@@ -196,14 +196,20 @@ async function* readWithTicks(
   captions: AsyncGenerator<LiveCaption>,
   signal: AbortSignal,
 ): AsyncGenerator<LiveCaption | undefined> {
-  let next = captions.next()
-  while (!signal.aborted) {
-    const read = new AbortController()
-    const tick = delay(CHECK_INTERVAL_MS, undefined, { signal: read.signal }).catch(() => undefined)
-    const first = await Promise.race([next, tick])
-    read.abort()
-    if (first?.done) return
-    yield first?.value
-    if (first) next = captions.next()
+  try {
+    let next = captions.next()
+    while (!signal.aborted) {
+      const read = new AbortController()
+      const options = { signal: read.signal }
+      const tick = delay(CHECK_INTERVAL_MS, undefined, options).catch(() => undefined)
+      const first = await Promise.race([next, tick])
+      read.abort()
+      if (first?.done) return
+      yield first?.value
+      if (first) next = captions.next()
+    }
+  } finally {
+    // Not awaited: it takes effect once the pending caption has arrived, or the signal aborts.
+    void captions.return(undefined)
   }
 }
