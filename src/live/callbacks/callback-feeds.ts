@@ -7,7 +7,7 @@ import type { Storage } from '../../storage/storage.ts'
 import { formatOf } from '../input/session-format.ts'
 import { routingOf } from '../messages/server-messages.ts'
 import type { LiveParams } from '../request/live-params.ts'
-import type { ActiveSession } from '../result/live-job-finisher.ts'
+import type { LeasedSession } from '../result/live-job-finisher.ts'
 import { CallbackFeed } from './callback-feed.ts'
 
 /** Options that all feeds share. */
@@ -20,7 +20,7 @@ export type CallbackFeedsOptions = {
 }
 
 /** Opens the feed of a session; undefined when its job has no callback. */
-export type OpenCallbackFeed = (session: ActiveSession) => Promise<CallbackFeed | undefined>
+export type OpenCallbackFeed = (session: LeasedSession) => Promise<CallbackFeed | undefined>
 
 /** Creates the function that opens feeds. */
 export function createCallbackFeedOpener(options: CallbackFeedsOptions): OpenCallbackFeed {

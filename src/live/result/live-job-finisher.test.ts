@@ -7,7 +7,7 @@ import { createLog } from '../../observability/log.ts'
 import { findJob } from '../../storage/jobs/jobs.ts'
 import { readResult } from '../../storage/jobs/results.ts'
 import type { FinishedSession } from '../messages/closing-messages.ts'
-import { type ActiveSession, LiveJobFinisher, retryUntilStored } from './live-job-finisher.ts'
+import { type LeasedSession, LiveJobFinisher, retryUntilStored } from './live-job-finisher.ts'
 
 const long = JSON.stringify({ text: 'x'.repeat(300_000) })
 
@@ -21,7 +21,7 @@ test('a session whose end got no database response is done with its result', asy
     log: createLog('silent'),
     signal,
   }
-  const session = { job, lease: job.lease, store: {} } as unknown as ActiveSession
+  const session = { job, lease: job.lease, store: {} } as unknown as LeasedSession
   const finisher = new LiveJobFinisher(options, session)
   const outcome = {
     async *result() {

@@ -38,8 +38,8 @@ export class SessionCanceledError extends Error {
   }
 }
 
-/** A running session: its job, the lease on it, and its files. */
-export type ActiveSession = { job: LiveJob; lease: Lease; store: DiskSessionStore }
+/** A session that this process may write to: its job, the lease on it, and its files. */
+export type LeasedSession = { job: LiveJob; lease: Lease; store: DiskSessionStore }
 
 /** The feed of its callback, if there is one. */
 type Feed = Pick<CallbackFeed, 'feed' | 'finish'>
@@ -62,12 +62,12 @@ export type FinishLiveJobOptions = {
  */
 export class LiveJobFinisher {
   readonly #options: FinishLiveJobOptions
-  readonly #session: ActiveSession & { feed?: Feed | undefined }
+  readonly #session: LeasedSession & { feed?: Feed | undefined }
   #isLost = false
   /** Whether an earlier attempt may have ended the job although it reported an error. */
   #mayBeDone = false
 
-  constructor(options: FinishLiveJobOptions, session: ActiveSession & { feed?: Feed | undefined }) {
+  constructor(options: FinishLiveJobOptions, session: LeasedSession & { feed?: Feed | undefined }) {
     this.#options = options
     this.#session = session
   }

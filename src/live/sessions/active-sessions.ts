@@ -8,7 +8,6 @@ import { AppError } from '../../errors.ts'
 import type { Log } from '../../observability/log.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 import { noTracing, type TraceSpan, type Tracing } from '../../observability/tracing.ts'
-import type { Db } from '../../storage/database/db.ts'
 import type { JobFailure } from '../../storage/jobs/finish-job.ts'
 import { findEndedJobs } from '../../storage/jobs/jobs.ts'
 import type { Lease } from '../../storage/jobs/queue/lease.ts'
@@ -102,8 +101,10 @@ export class ActiveSessions {
   readonly #options: ActiveSessionsOptions
   readonly #log: Log
   readonly #sessionStores: SessionStores
+  /** By job id, until the session has ended: the outcome of the last attempt to open it. */
   readonly #opened = new Map<string, Promise<OpenResult>>()
   readonly #running = new Set<LiveSession>()
+  /** By job id: the sessions that count for the capacity, without `session` until it is open. */
   readonly #loads = new Map<string, { account: string; session?: LiveSession }>()
   readonly #captions = new Map<string, CaptionFeed>()
   readonly #openFeed: OpenCallbackFeed
@@ -378,7 +379,8 @@ export class ActiveSessions {
       await store.close()
       const { signal, storage } = this.#options
       // A lease is also lost when another node cancels the session.
-      const isCanceled = end === 'lease_lost' && (await hasEnded(storage.db, job.id))
+      const isCanceled =
+        end === 'lease_lost' && (await findEndedJobs(storage.db, [job.id])).length > 0
       const isOver = end === 'done' || end === 'failed' || isCanceled
       if (isOver && !finisher.isLost) await store.delete()
       // Clients of a server that stops reconnect to another one at once.
@@ -391,8 +393,4 @@ export class ActiveSessions {
     this.#meanSeconds = ((this.#meanSeconds ?? seconds) * 3 + seconds) / 4
     return end
   }
-}
-
-async function hasEnded(db: Db, jobId: string): Promise<boolean> {
-  return (await findEndedJobs(db, [jobId])).length > 0
 }
