@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -120,6 +121,25 @@ test('a client whose session ends while it connects gets 4410', async (t) => {
     await tx.sql.updateTable('jobs').set({ status: 'error' }).where('id', '=', id).execute()
   })
   assert.equal(await connected, 4410)
+})
+
+test('a session canceled while its disk fails leaves no audio behind', async (t) => {
+  const { live, id, token, storage } = await openLive(t)
+  const connection = await live.connect(token)
+  assert.ok(connection instanceof Connection)
+  const folder = join(storage.folder, 'live', id)
+  assert.ok(existsSync(folder))
+  const handle = await open(join(folder, 'log'))
+  const sync = t.mock.method(Object.getPrototypeOf(handle), 'datasync', async () => {
+    throw new Error('EIO')
+  })
+  await handle.close()
+  connection.receive(Buffer.alloc(3200), true)
+  await waitFor(() => connection.closeCode === 1011)
+  sync.mock.restore()
+  await live.cancel({ id, account })
+  await waitFor(() => !live.runs(id))
+  assert.equal(existsSync(folder), false)
 })
 
 test('creating a session starts the text threads for its add-ons', async (t) => {

@@ -190,7 +190,8 @@ export class LiveService {
 
   /**
    * Ends a session that has not ended, as failed with 499. Fails with `job_ended` if it has. Audio
-   * that this process has recorded is kept; another node drops it when it loses the lease.
+   * that this process has recorded is kept unless its files are broken; another node drops it when
+   * it loses the lease.
    */
   async cancel(job: JobRef): Promise<void> {
     const { db } = this.#options.storage

@@ -251,7 +251,12 @@ export class ActiveSessions {
       return 'ended'
     }
     const lease = await take()
-    if (!lease) return onlyIfFree && (await findLiveOwner(db, job.id)) ? 'elsewhere' : 'ended'
+    if (!lease && onlyIfFree && (await findLiveOwner(db, job.id))) return 'elsewhere'
+    if (!lease) {
+      // It may have ended, for example by a cancellation, while it could not be opened.
+      await this.#sessionStores.remove(job.id)
+      return 'ended'
+    }
     this.#options.onEvents?.()
     return this.#start(job, { lease, engine: speech.live })
   }
@@ -322,7 +327,6 @@ export class ActiveSessions {
     const { id, account, createdAt } = job
     const params = job.params as LiveParams
     const serviceSession = { id, account, params: textParams(params) }
-    const channels = Array.from({ length: params.channels }, (_, i) => i)
     const folder = this.#sessionStores.folderOf(id)
     return {
       id,
@@ -332,7 +336,7 @@ export class ActiveSessions {
       engine,
       speech,
       services: services && createSessionServices(services, serviceSession),
-      channelPaths: channels.map((channel) => join(folder, `channel-${channel}`)),
+      channelPaths: Array.from({ length: params.channels }, (_, i) => join(folder, `channel-${i}`)),
       onResultDelivered: () => void onResultDelivered?.({ id, account }),
       isOverFairShare: () => isOverFairShare?.(account) ?? false,
       requestWarnings: job.requestWarnings,

@@ -7,6 +7,7 @@ import {
   createDiskSessionStore,
   type DiskSessionStore,
   openDiskSessionStore,
+  removeDiskSessionStore,
 } from './disk-session-store.ts'
 import { createBatchWriter } from './session-batches.ts'
 import { copyAbandonedSession, openSharedStore } from './shared-session-store.ts'
@@ -37,6 +38,8 @@ export type SessionStores = {
     jobId: string,
     options: Pick<OpenStoreOptions, 'audioAfter'>,
   ): Promise<DiskSessionStore | undefined>
+  /** Removes the files of a session that has ended and is not open here. */
+  remove(jobId: string): Promise<void>
 }
 
 /** Creates the stores of a process, whose sessions have folders in its data folder. */
@@ -51,6 +54,7 @@ function localSessions(folder: string): SessionStores {
   return {
     folderOf,
     openWithoutLease,
+    remove: (jobId) => removeDiskSessionStore(folderOf(jobId)),
     async open({ id }, options) {
       const existingStore = await openWithoutLease(id, options)
       return {
@@ -71,6 +75,10 @@ function sharedSessions(db: Db, folder: string): SessionStores {
     async openWithoutLease(jobId, options) {
       const copy = await copyAbandonedSession({ db, jobId, folder: folderOf(jobId) })
       return copy ?? openExisting(earlierFolder(jobId), options)
+    },
+    async remove(jobId) {
+      await removeDiskSessionStore(folderOf(jobId))
+      await removeDiskSessionStore(earlierFolder(jobId))
     },
     open({ id, epoch }, options) {
       const folders = { folder: folderOf(id), earlierFolder: earlierFolder(id) }
