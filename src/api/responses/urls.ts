@@ -119,11 +119,13 @@ export function fileUrl(base: string, id: string): string {
 
 /**
  * Returns the id at the end of a URL that has the form of an upload's, on any host: a server may
- * have several names.
+ * have several names. Swift writes UUIDs in capitals.
  */
 export function uploadIdIn(audioUrl: string): string | undefined {
   const { pathname } = new URL(audioUrl)
-  return /\/file\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/?$/.exec(pathname)?.[1]
+  return /\/file\/([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})\/?$/i
+    .exec(pathname)?.[1]
+    ?.toLowerCase()
 }
 
 /**
@@ -137,7 +139,7 @@ export function fileIdOf(audioUrl: string, bases: readonly string[]): string | u
     const base = new URL(text)
     const folder = `${base.pathname.replace(/\/$/, '')}/file/`
     if (origin !== base.origin || !pathname.startsWith(folder)) continue
-    return pathname.slice(folder.length).replace(/\/$/, '')
+    return pathname.slice(folder.length).replace(/\/$/, '').toLowerCase()
   }
   return undefined
 }

@@ -222,6 +222,15 @@ test('an id in capitals is found', async () => {
   }
 })
 
+test('an upload is found by its id in capitals, under any name of the server', async () => {
+  const file = `/file/${new URL(audioUrl).pathname.split('/')[2]!.toUpperCase()}`
+  for (const base of [server.url, 'http://stt.example']) {
+    const { body } = await create({ audio_url: base + file })
+    const job = await call<JobView>(server, body.result_url)
+    assert.deepEqual([job.status, job.body.file?.source], [200, null], base)
+  }
+})
+
 test('jobs and files of another account get 404', async () => {
   const { id } = await createDone()
   const other = { ...server, key: OTHER_KEY }
