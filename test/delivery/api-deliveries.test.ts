@@ -70,6 +70,7 @@ test('filters are combined, and each narrows the list', async () => {
 
   const cases: [query: string, passes: (one: DeliveryView) => boolean][] = [
     [`job_id=${other}`, (one) => one.job_id === other],
+    [`job_id=${other.toUpperCase()}`, (one) => one.job_id === other],
     [`job_id=${other}&endpoint_id=${webhook}`, (o) => o.job_id === other && o.kind === 'webhook'],
     ['status=failed', (one) => one.status === 'failed'],
     ['status=failed,delivered', () => true],

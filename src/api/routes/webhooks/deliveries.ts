@@ -44,7 +44,7 @@ export function deliveryRoutes({
         const filter = {
           ...periodOf(query),
           account,
-          jobId: query.job_id,
+          jobId: query.job_id?.toLowerCase(),
           endpointId: query.endpoint_id,
           statuses: query.status,
           events: query.event,

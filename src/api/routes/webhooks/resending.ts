@@ -41,7 +41,8 @@ function resendFailedRoute({ bodies, storage, delivery }: Deps): FastifyPluginAs
       async (request, reply) => {
         const { account } = request
         const requested = await bodies.read('resend', request)
-        const { since, endpoint_id: endpointId, job_id: jobId } = requested
+        const { since, endpoint_id: endpointId } = requested
+        const jobId = requested.job_id?.toLowerCase()
         const failed = { account, endpointId, jobId, since: parseDateTime(since)!, at: wallNow() }
         const resent = await runInTurn(account, () => resendFailed(storage.db, failed))
         delivery.wake()
