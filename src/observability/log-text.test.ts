@@ -24,6 +24,15 @@ test('control characters are replaced', () => {
   assert.match(formatted({ msg: 'a\u001b[2Jb\u202ec', name: 'x\u0007' }), /a\?\[2Jb\?c name=x\?\n$/)
 })
 
+test('lines have no colors with NO_COLOR', (t) => {
+  const { env } = process
+  t.after(() => {
+    process.env = env
+  })
+  process.env = { NO_COLOR: '1' }
+  assert.match(formatLogLine(line({ msg: 'x' })), /^\d\d:\d\d:\d\d warn {2}x\n$/)
+})
+
 test('a line that is not JSON is kept unchanged', () => {
   assert.equal(formatLogLine('Error: out of memory\n'), 'Error: out of memory\n')
 })

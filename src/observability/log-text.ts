@@ -12,7 +12,7 @@ const COLORS = { warn: 'yellow', error: 'red', fatal: 'red' } as const
 
 /**
  * Formats a JSON log line for a terminal: time of day, level, message and fields; the stack of an
- * error follows on separate lines. Returns any other text unchanged.
+ * error follows on separate lines. Colors need a terminal. Returns any other text unchanged.
  */
 export function formatLogLine(line: string): string {
   let fields: Record<string, unknown>
@@ -24,7 +24,9 @@ export function formatLogLine(line: string): string {
   const { level, time, msg, err, ...others } = fields
   const name = LEVELS[Number(level)] ?? 'info'
   const color = COLORS[name as keyof typeof COLORS]
-  const shown = color ? styleText(color, name.padEnd(5), { validateStream: false }) : name.padEnd(5)
+  const shown = color
+    ? styleText(color, name.padEnd(5), { stream: process.stderr })
+    : name.padEnd(5)
   const at = new Date(String(time)).toTimeString().slice(0, 8)
   const { stack, ...error } = (err ?? {}) as { stack?: string; message?: string }
   const pairs = Object.entries({ ...others, ...(error.message && { error: error.message }) })
