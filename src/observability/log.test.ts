@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { closeSync, openSync } from 'node:fs'
 import test from 'node:test'
 import { readConfig } from '../config/config.ts'
 import { createServerLog } from './log.ts'
@@ -66,4 +68,25 @@ test('values without secrets are logged unchanged', () => {
   }
   const { parsed } = written(fields)
   assert.deepEqual({ ...fields, ...parsed }, parsed)
+})
+
+test('a log on a full disk loses its lines and stops nothing', {
+  skip: process.platform !== 'linux' && 'needs /dev/full',
+}, (t) => {
+  const full = openSync('/dev/full', 'w')
+  t.after(() => closeSync(full))
+  const program = `
+    import { createLog } from ${JSON.stringify(import.meta.resolve('./log.ts'))}
+    const log = createLog('info')
+    log.info('one')
+    setImmediate(() => {
+      log.fatal('two')
+      setImmediate(() => console.log('goes on'))
+    })`
+  const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
+    stdio: ['ignore', 'pipe', full],
+    encoding: 'utf8',
+    timeout: 20_000,
+  })
+  assert.equal(stdout, 'goes on\n')
 })

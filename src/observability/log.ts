@@ -1,6 +1,7 @@
 import { type DestinationStream, type Logger, pino } from 'pino'
 import type { Config } from '../config/config.ts'
 import { formatLogLine } from './log-text.ts'
+import { stderrLines } from './stderr-lines.ts'
 
 /** The logger of the service. */
 export type Log = Logger
@@ -23,7 +24,7 @@ type LogOptions = {
  * each line nevertheless, because a library may log its input.
  */
 export function createLog(level: string, options: LogOptions = {}): Log {
-  const { destination = pino.destination(2), isText = false } = options
+  const { destination = stderrLines, isText = false } = options
   const hide = createSecretMask(options)
   const streamWrite = isText ? (line: string) => formatLogLine(hide(line)) : hide
   const hooks = { streamWrite }
