@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { syncBuiltinESMExports } from 'node:module'
 import os, { homedir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import test from 'node:test'
 import { readClientConfig, readConfig, unknownSettings } from './config.ts'
 import { userCacheFolder } from './installation.ts'
@@ -45,6 +45,33 @@ test('an empty value counts as unset', () => {
 test('blanks around the host to listen on are ignored', () => {
   assert.equal(readConfig({ STENO_HOST: ' 0.0.0.0 ' }).http.host, '0.0.0.0')
   assert.equal(readClientConfig({ STENO_HOST: '::1 ' }).local.host, '::1')
+})
+
+test('blanks and Windows line ends around a value are ignored', () => {
+  const { storage, http, logLevel } = readConfig({
+    STENO_DATA_DIR: '/srv/steno\r',
+    STENO_TRUST_PROXY: 'true ',
+    STENO_LOG_LEVEL: 'warn\r\n',
+    STENO_PUBLIC_BASE_URL: 'https://stt.example/\r',
+  })
+  assert.deepEqual(
+    [storage.folder, http.trustProxy, logLevel, http.publicBaseUrl],
+    [resolve('/srv/steno'), true, 'warn', 'https://stt.example'],
+  )
+  assert.equal(readConfig({ STENO_DATA_DIR: ' ' }).storage.folder, resolve('data'))
+})
+
+test('quotes that an env file left around a value are an error', () => {
+  const quoted = {
+    STENO_DATA_DIR: '"/srv/steno"',
+    STENO_API_KEYS: `'acme:a-key'\r`,
+    STENO_PORT: '"7070"',
+    STENO_PUBLIC_BASE_URL: '"https://stt.example"',
+  }
+  const lines = problems(quoted)
+  assert.equal(lines.length, 4)
+  for (const line of lines) assert.match(line, /^STENO_\w+ must not be in quotes, /)
+  assert.deepEqual(problems({ STENO_OBJECT_KEY_COMMAND: '"/opt/my kms/print-keys"' }), [])
 })
 
 test('each invalid variable yields one error line', () => {
@@ -274,7 +301,7 @@ test('delivery settings are read from their variables', () => {
 
 const wrongDelivery: Record<string, readonly string[]> = {
   STENO_CALLBACK_TIMEOUT_S: ['0', '601', '1.5', 'x'],
-  STENO_CALLBACK_USER_AGENT: ['a\nb', ' a', 'a ', 'a\u007f', '\u00fcber'],
+  STENO_CALLBACK_USER_AGENT: ['a\nb', ' ', 'a\u007f', '\u00fcber'],
   STENO_WEBHOOK_HEADER_PREFIXES: ['x example', 'x:', 'x_y', '-x', 'x--y', '-'],
   STENO_WEBHOOK_SECRETS: [
     ...['me', `:${secret(32)}`, `me:${secret(23)}`, `me:${secret(65)}`, 'me:whsec_'],

@@ -266,7 +266,7 @@ function readStorage(
 ): Config['storage'] {
   const zeroRetention = read.allOrList('ZERO_RETENTION')
   return {
-    folder: resolve(read.text('DATA_DIR', './data')),
+    folder: resolve(read.text('DATA_DIR', '') || './data'),
     maxFileBytes: read.integer('MAX_FILE_BYTES', maxFileBytes, { min: 1 }),
     accountMaxBytes: read.optionalInteger('ACCOUNT_MAX_BYTES'),
     minFreeBytes: read.optionalInteger('MIN_FREE_BYTES'),

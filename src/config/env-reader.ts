@@ -51,8 +51,19 @@ export class EnvReader {
     this.#problems = problems
   }
 
+  /** Returns a value without the blanks and line ends around it, which files of settings leave. */
   text(name: string, fallback: string): string {
-    return this.#env[`STENO_${name}`] || fallback
+    const value = this.#env[`STENO_${name}`]
+    if (!value) return fallback
+    const [, , unquoted] = /^\s*(["'])(.*)\1\s*$/s.exec(value) ?? []
+    if (unquoted === undefined) return value.trim()
+    this.#problems.push(`STENO_${name} must not be in quotes, which Docker keeps in an env file`)
+    return unquoted
+  }
+
+  /** Returns a shell command, which may be in quotes. */
+  command(name: string): string | undefined {
+    return this.#env[`STENO_${name}`] || undefined
   }
 
   integer(
@@ -86,7 +97,7 @@ export class EnvReader {
 
   /** Reads the host to listen on. */
   host(name: string, fallback: string): string {
-    return this.text(name, '').trim() || fallback
+    return this.text(name, fallback) || fallback
   }
 
   decimal(name: string, fallback: number, { min, max }: { min: number; max: number }): number {
@@ -105,8 +116,8 @@ export class EnvReader {
   }
 
   url(name: string, schemes = /^https?:/, named = 'http or https'): string | undefined {
-    const value = this.#env[`STENO_${name}`]
-    if (!value) return undefined
+    if (!this.#env[`STENO_${name}`]) return undefined
+    const value = this.text(name, '')
     if (URL.canParse(value) && schemes.test(value)) return value.replace(/\/+$/, '')
     this.#problems.push(`STENO_${name} must be an absolute ${named} URL`)
     return undefined
@@ -277,9 +288,9 @@ export class EnvReader {
   }
 }
 
-/** Parses a number; returns NaN for blank text, which `Number` parses as 0. */
+/** Parses a number; returns NaN for no text, which `Number` parses as 0. */
 function toNumber(text: string): number {
-  return text.trim() ? Number(text) : Number.NaN
+  return text ? Number(text) : Number.NaN
 }
 
 /** Returns whether `entry` is a switch, such as `true` or `all`, instead of a name. */

@@ -77,7 +77,7 @@ export function readObjectKeys(
   problems: string[],
 ): { file: string | undefined; command: string | undefined } {
   const file = read.text('OBJECT_KEY_FILE', '') || undefined
-  const command = read.text('OBJECT_KEY_COMMAND', '') || undefined
+  const command = read.command('OBJECT_KEY_COMMAND')
   if (file && command) {
     problems.push('STENO_OBJECT_KEY_FILE and STENO_OBJECT_KEY_COMMAND exclude each other')
   }
