@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, rmdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import test, { type TestContext } from 'node:test'
@@ -140,6 +148,13 @@ test('doctor reports a place that holds no new folder', {
 }, async () => {
   const { state, text } = await checkDataFolder(configOf('/proc/steno'))
   assert.deepEqual([state, text], ['fail', 'data folder /proc/steno cannot be written'])
+})
+
+test('a data folder that is a link to nothing is reported', async (t) => {
+  const link = join(await makeFolder(t), 'data')
+  symlinkSync('none', link)
+  const { state, text } = await checkDataFolder(configOf(link))
+  assert.deepEqual([state, text], ['fail', `data folder ${link} cannot be written`])
 })
 
 test('doctor continues without a folder of temporary files', async (t) => {

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs'
-import { access, mkdtemp, rm, rmdir, stat } from 'node:fs/promises'
+import { access, lstat, mkdtemp, rm, rmdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { secondsSince } from '../../../clock.ts'
@@ -210,8 +210,9 @@ export async function checkObjectStore({ storage }: Config): Promise<CheckResult
   }
 }
 
+/** Returns the path, or the nearest one above it that exists; a link to nothing exists. */
 async function nearestExisting(path: string): Promise<string> {
-  const fileStat = await stat(path).catch(() => undefined)
+  const fileStat = await lstat(path).catch(() => undefined)
   return fileStat || dirname(path) === path ? path : nearestExisting(dirname(path))
 }
 
