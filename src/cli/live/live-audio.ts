@@ -1,12 +1,12 @@
 import { rmSync } from 'node:fs'
-import { constants, copyFile, mkdtemp, open } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { constants, copyFile, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { encodedExtension } from '../../audio/containers/detect-container.ts'
 import { decodeMedia } from '../../audio/decode-media.ts'
 import type { DecodedMedia } from '../../audio/decoder/decoder-messages.ts'
+import { makeTemporaryFolder } from '../terminal/temporary-folder.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { findPath, requireFile } from '../transcribe/input-files.ts'
 import { bytesPerSecond, type LiveFormat } from './live-api-types.ts'
@@ -52,7 +52,7 @@ async function openFile(
   signal: AbortSignal,
 ): Promise<LiveAudioSource> {
   await requireFile(path)
-  const folder = await mkdtemp(join(tmpdir(), 'steno-'))
+  const folder = await makeTemporaryFolder()
   const removeFolder = () => rmSync(folder, { recursive: true, force: true })
   // Removes the audio even when the process exits at once.
   process.once('exit', removeFolder)

@@ -1,8 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import { rmSync } from 'node:fs'
-import { mkdtemp } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { createPullQueue } from '../../app/models/model-pulls.ts'
 import { remoteOptions } from '../../app/remote-asr.ts'
 import { createSpeechEngine } from '../../asr/create-speech-engine.ts'
@@ -12,6 +9,7 @@ import { createLog } from '../../observability/log.ts'
 import type { Server } from '../client/transport.ts'
 import { requireModels } from '../models/require-models.ts'
 import { readSettings } from '../terminal/arguments.ts'
+import { makeTemporaryFolder } from '../terminal/temporary-folder.ts'
 
 /** A server for one command, on a free port of this machine; its data is deleted at the end. */
 export type PrivateServer = Server & { close(): Promise<void> }
@@ -31,7 +29,7 @@ export async function startPrivateServer(
 ): Promise<PrivateServer> {
   const config = readSettings(readConfig, env)
   await requireModels(config, { printLine, signal })
-  const folder = await mkdtemp(join(tmpdir(), 'steno-'))
+  const folder = await makeTemporaryFolder()
   // An interruption ends the process without `close`. Removal is retried, since a decoder may still
   // be writing.
   const removeFolder = () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 })

@@ -1,0 +1,15 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import test from 'node:test'
+import { makeFolder } from '../../../test/support/storage/test-storage.ts'
+import { makeTemporaryFolder } from './temporary-folder.ts'
+
+test('without a folder for temporary files the error names TMPDIR', async (t) => {
+  const before = process.env.TMPDIR
+  t.after(() => {
+    if (before === undefined) delete process.env.TMPDIR
+    else process.env.TMPDIR = before
+  })
+  process.env.TMPDIR = join(await makeFolder(t), 'none')
+  await assert.rejects(makeTemporaryFolder(), /^Error: Cannot create temporary files: .*TMPDIR/)
+})
