@@ -15,7 +15,7 @@ import {
   frameBands,
   framesToSilence,
   SPECTRUM_STARTS,
-} from '../../audio/channels/crosstalk.ts'
+} from '../../audio/channels/crosstalk/crosstalk.ts'
 import { SPECTRUM_SAMPLES } from '../../audio/channels/spectra.ts'
 import type { PlanarSamples } from '../../audio/pcm.ts'
 import type { ChannelPcm, ChannelToRecognize, GroupChannelsTask } from '../speech-engine.ts'

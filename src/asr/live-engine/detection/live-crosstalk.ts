@@ -11,7 +11,7 @@ import {
   findCrosstalk,
   frameBands,
   framesToSilence,
-} from '../../../audio/channels/crosstalk.ts'
+} from '../../../audio/channels/crosstalk/crosstalk.ts'
 import {
   BALANCE_BLOCKS,
   createRecentBalance,

@@ -1,4 +1,4 @@
-import type { Balance } from '../crosstalk.ts'
+import type { Balance } from '../crosstalk/crosstalk.ts'
 import { coherenceOf, type Spectrum } from '../spectra.ts'
 import { createLevelHistogram, type LevelHistogram } from './level-histogram.ts'
 import { createOwnSpeech, MIN_SPEECH_RATIO, type OwnSpeech } from './own-speech.ts'

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { SPECTRUM_SAMPLES } from '../spectra.ts'
 import {
   CROSSTALK_BLOCK,
   CROSSTALK_FRAMES,
@@ -11,7 +12,6 @@ import {
   framesToSilence,
   SPECTRUM_STARTS,
 } from './crosstalk.ts'
-import { SPECTRUM_SAMPLES } from './spectra.ts'
 
 const FRAME_SAMPLES = 512
 const SAMPLES = CROSSTALK_BLOCK * FRAME_SAMPLES

@@ -1,6 +1,6 @@
-import { sum } from '../../numbers.ts'
-import type { PlanarSamples } from '../pcm.ts'
-import { createTransform } from './fourier.ts'
+import { sum } from '../../../numbers.ts'
+import type { PlanarSamples } from '../../pcm.ts'
+import { createTransform } from '../fourier.ts'
 import {
   addPairSpectra,
   addSpectra,
@@ -14,7 +14,7 @@ import {
   SPEECH_BANDS,
   type Spectrum,
   speechSpectra,
-} from './spectra.ts'
+} from '../spectra.ts'
 
 /** Samples per frame (32 ms), as in voice activity detection. */
 const FRAME_SAMPLES = 512
