@@ -2,21 +2,8 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { createChannelAnalysis, WINDOW_SAMPLES } from '../../audio/channels/analyze-channels.ts'
 import { createChannelFiles } from '../../audio/channels/channel-files.ts'
 import type { ChannelGroup } from '../../audio/channels/choose-sources.ts'
-import {
-  type Balance,
-  CROSSTALK_BLOCK,
-  CROSSTALK_FRAMES,
-  type CrosstalkMeasurement,
-  createCrosstalkGate,
-  createCrosstalkMeter,
-  createMeasurement,
-  type FrameBands,
-  findCrosstalk,
-  frameBands,
-  framesToSilence,
-  SPECTRUM_STARTS,
-} from '../../audio/channels/crosstalk/crosstalk.ts'
-import { SPECTRUM_SAMPLES } from '../../audio/channels/spectra.ts'
+import { type Balance, CROSSTALK_BLOCK } from '../../audio/channels/crosstalk/crosstalk.ts'
+import { createCrosstalkRemoval } from '../../audio/channels/crosstalk/crosstalk-removal.ts'
 import type { PlanarSamples } from '../../audio/pcm.ts'
 import type { ChannelPcm, ChannelToRecognize, GroupChannelsTask } from '../speech-engine.ts'
 import { chooseExcerpts, EXCERPT } from './choose-excerpts.ts'
@@ -31,7 +18,7 @@ const BLOCK = CROSSTALK_BLOCK * VAD_FRAME
 
 /**
  * Groups channels that carry the same speech, and writes the files to recognize: one for each
- * group, and one for each other channel, with silence where it holds only crosstalk.
+ * group, and one for each other channel, without crosstalk.
  */
 export async function groupChannels(
   detector: Pick<Vad, 'detect'>,
@@ -51,9 +38,11 @@ export async function groupChannels(
   mkdirSync(folder, { recursive: true })
   const files = createChannelFiles(folder, groups.length)
   try {
-    const balance = (a: number, b: number) => {
-      return analysis.balance(groups[a]!.sources[0]!.channel, groups[b]!.sources[0]!.channel)
-    }
+    const firstSources = groups.map(({ sources }) => sources[0]!.channel)
+    const balances = firstSources.map((a) => {
+      return firstSources.map((b) => (a === b ? 0 : analysis.balance(a, b)))
+    })
+    const balance = (a: number, b: number) => balances[a]![b]!
     const leaksInto = await writeGroups(channels, { groups, balance, files, signal })
     return files.finish().map(({ path }, i) => {
       const members = new Set([...groups[i]!.channels, ...leaksInto[i]!])
@@ -116,38 +105,23 @@ async function writeGroups(
 ): Promise<Set<number>[]> {
   const { samples } = channels[0]!
   const leaksInto = groups.map(() => new Set<number>())
-  const isCrosstalk = createCrosstalkGate(groups.length, { ahead: CROSSTALK_FRAMES, balance })
-  const hasGroups = groups.length > 1
-  const measured: CrosstalkMeasurement[] = []
-  const read = (start: number) => mixBlock(channels, groups, start)
-  let pending = read(0)
-  if (hasGroups) {
-    measured.push(measureBlock(pending, balance))
-    for (let n = 0; n < CROSSTALK_FRAMES; n++) isCrosstalk(framesOf(pending, n), [])
-  }
+  const removal = groups.length > 1 ? createCrosstalkRemoval(groups.length, balance) : undefined
+  let next = mixBlock(channels, groups, 0)
+  removal?.add(next)
   for (let start = 0; start < samples; start += BLOCK) {
     signal.throwIfAborted()
     await new Promise(setImmediate)
-    const block = pending
-    const next = start + BLOCK
-    pending = read(next)
-    if (hasGroups) {
-      if (next < samples) measured.push(measureBlock(pending, balance))
-      const paths = findCrosstalk(measured)
-      for (const { source, target } of paths) {
+    let planes = next
+    next = mixBlock(channels, groups, start + BLOCK)
+    if (removal) {
+      removal.add(next)
+      const clean = removal.remove()
+      planes = clean.planes
+      for (const { source, target } of clean.paths) {
         for (const member of groups[target]!.channels) leaksInto[source]!.add(member)
       }
-      // The gate has a delay of `CROSSTALK_FRAMES`, so it needs the first frames of the next block.
-      const crosstalkFlags = Array.from({ length: CROSSTALK_BLOCK }, (_, n) => {
-        const at = n + CROSSTALK_FRAMES
-        const frames =
-          at < CROSSTALK_BLOCK ? framesOf(block, at) : framesOf(pending, at - CROSSTALK_BLOCK)
-        return isCrosstalk(frames, paths)
-      })
-      silenceCrosstalk(block, crosstalkFlags)
-      if (measured.length > 2) measured.shift()
     }
-    files.write(block.map((plane) => plane.slice(0, Math.min(BLOCK, samples - start))))
+    files.write(planes.map((plane) => plane.slice(0, Math.min(BLOCK, samples - start))))
   }
   return leaksInto
 }
@@ -170,39 +144,6 @@ function mixBlock(
     }
     return mix
   })
-}
-
-function measureBlock(planes: PlanarSamples, balance: Balance): CrosstalkMeasurement {
-  const measurement = createMeasurement()
-  const measureCrosstalk = createCrosstalkMeter({ findsEarlier: true, balance })
-  for (const at of SPECTRUM_STARTS) {
-    measureCrosstalk(
-      measurement,
-      planes.map((plane) => plane.subarray(at, at + SPECTRUM_SAMPLES)),
-    )
-  }
-  return measurement
-}
-
-/** Silences frames that hold only crosstalk. */
-function silenceCrosstalk(planes: PlanarSamples, crosstalkFlags: readonly boolean[][]): void {
-  for (const [channel, plane] of planes.entries()) {
-    const energies = crosstalkFlags.map((_, n) => {
-      return frameOf(plane, n).reduce((sum, sample) => sum + sample * sample, 0)
-    })
-    const isCrosstalk = crosstalkFlags.map((flags) => flags[channel]!)
-    for (const [n, isSilenced] of framesToSilence(energies, isCrosstalk).entries()) {
-      if (isSilenced) frameOf(plane, n).fill(0)
-    }
-  }
-}
-
-function framesOf(planes: PlanarSamples, n: number): FrameBands[] {
-  return planes.map((plane) => frameBands(frameOf(plane, n)))
-}
-
-function frameOf(plane: Float32Array<ArrayBuffer>, n: number): Float32Array<ArrayBuffer> {
-  return plane.subarray(n * VAD_FRAME, (n + 1) * VAD_FRAME)
 }
 
 /** Seconds that the task may take per second of all channels together. */

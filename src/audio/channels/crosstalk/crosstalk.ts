@@ -17,7 +17,7 @@ import {
 } from '../spectra.ts'
 
 /** Samples per frame (32 ms), as in voice activity detection. */
-const FRAME_SAMPLES = 512
+export const FRAME_SAMPLES = 512
 /** Frames of one block of measurements: 5 s. Crosstalk is measured in a block and its neighbors. */
 export const CROSSTALK_BLOCK = 156
 /** A source is at least 6 dB louder than its crosstalk. */
@@ -137,7 +137,7 @@ export function createCrosstalkMeter({
  * Returns the factor by which a source must exceed its crosstalk in energy, corrected by the
  * recording gains in decibels.
  */
-function minSourceGain(balance: number): number {
+export function minSourceGain(balance: number): number {
   return MIN_SOURCE_GAIN * 10 ** (-balance / 10)
 }
 
@@ -251,11 +251,12 @@ export function createCrosstalkGate(channels: number, { ahead = 0, balance = eve
 
   /**
    * Takes the next frame of each channel; returns which channels had only crosstalk `ahead` frames
-   * before.
+   * before. `examined` is that earlier frame if something was changed in it since.
    */
   return function isCrosstalk(
     frames: readonly FrameBands[],
     paths: readonly CrosstalkPath[],
+    examined?: readonly FrameBands[],
   ): boolean[] {
     history.unshift(frames)
     if (history.length > maxHistory + 1) history.pop()
@@ -283,7 +284,7 @@ export function createCrosstalkGate(channels: number, { ahead = 0, balance = eve
       sourceEnergy[target] = Math.max(sourceEnergy[target]!, relative)
     }
     for (const key of echoes.keys()) if (!seenKeys.has(key)) echoes.delete(key)
-    const current = history[ahead] ?? history[0]!.map(() => new Float64Array(BANDS))
+    const current = examined ?? history[ahead] ?? history[0]!.map(() => new Float64Array(BANDS))
     return current.map((bands, channel) => {
       const energy = sum(bands)
       if (sourceEnergy[channel]! < energy || energy === 0) return false

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createRandom } from '../../../../test/support/random/random.ts'
+import { CROSSTALK_BLOCK, FRAME_SAMPLES } from './crosstalk.ts'
+import { createCrosstalkRemoval } from './crosstalk-removal.ts'
+
+const BLOCK = CROSSTALK_BLOCK * FRAME_SAMPLES
+const BLOCKS = 6
+const SAMPLES = BLOCKS * BLOCK
+
+/** Noise with the rhythm of speech: syllables, and pauses after some of them. */
+function voice(seed: number): Float32Array {
+  const random = createRandom(seed)
+  return Float32Array.from({ length: SAMPLES }, (_, i) => {
+    const isPause = Math.sin(i / (17_000 + 3000 * seed)) < -0.3
+    const loudness = Math.abs(Math.sin(i / (1500 + 400 * seed))) ** 2
+    return isPause ? 0 : 0.3 * (random() * 2 - 1) * loudness
+  })
+}
+
+/** What leaks of a voice through a room: it comes later and from two sides. */
+function leakOf(source: Float32Array, gain: number, delay = 0): Float32Array {
+  return source.map((_, i) => {
+    const direct = source[i - delay - 40] ?? 0
+    const reflected = source[i - delay - 230] ?? 0
+    return gain * (direct + 0.5 * reflected)
+  })
+}
+
+function sumOf(a: Float32Array, b: Float32Array): Float32Array {
+  return a.map((sample, i) => sample + b[i]!)
+}
+
+function remove(channels: readonly Float32Array[], balance = 0): Float32Array[] {
+  const removal = createCrosstalkRemoval(channels.length, (first, second) => {
+    return first === second ? 0 : first < second ? balance : -balance
+  })
+  const cleaned = channels.map(() => new Float32Array(SAMPLES))
+  const blockAt = (start: number) => {
+    return channels.map((samples) => {
+      const block = new Float32Array(BLOCK)
+      block.set(samples.subarray(start, start + BLOCK))
+      return block
+    })
+  }
+  removal.add(blockAt(0))
+  for (let start = 0; start < SAMPLES; start += BLOCK) {
+    removal.add(blockAt(start + BLOCK))
+    for (const [channel, plane] of removal.remove().planes.entries()) {
+      cleaned[channel]!.set(plane, start)
+    }
+  }
+  return cleaned
+}
+
+/** Returns by how many decibels the energy of a voice exceeds that of the difference to it. */
+function clarity(heard: Float32Array, own: Float32Array, from = BLOCK): number {
+  let [error, energy] = [0, 0]
+  for (let i = from; i < SAMPLES; i++) {
+    error += (heard[i]! - own[i]!) ** 2
+    energy += own[i]! ** 2
+  }
+  return 10 * Math.log10(energy / error)
+}
+
+for (const { title, delay, least } of [
+  { title: 'crosstalk', delay: 0, least: 17.8 },
+  { title: 'an echo after 300 ms', delay: 4800, least: 14.5 },
+]) {
+  test(`${title} of two people who talk all the time is subtracted, and their speech kept`, () => {
+    const voices = [voice(1), voice(2)] as const
+    const heard = [
+      sumOf(voices[0], leakOf(voices[1], 0.25, delay)),
+      sumOf(voices[1], leakOf(voices[0], 0.25, delay)),
+    ]
+    const cleaned = remove(heard)
+    for (const [channel, own] of voices.entries()) {
+      const gained = clarity(cleaned[channel]!, own) - clarity(heard[channel]!, own)
+      assert.ok(gained > least, `${gained} dB in channel ${channel}`)
+    }
+  })
+}
+
+test('what a third channel leaks into two others is not taken for crosstalk between them', () => {
+  const voices = [voice(1), voice(2), voice(3)]
+  const [first, second, third] = voices as [Float32Array, Float32Array, Float32Array]
+  const leaked = sumOf(leakOf(first, 0.2), leakOf(third, 0.1))
+  const heard = [sumOf(first, leakOf(third, 0.3, 60)), sumOf(second, leaked), third]
+  const cleaned = remove(heard)
+  assert.deepEqual(cleaned[2], third)
+  for (const channel of [0, 1]) {
+    const own = voices[channel]!
+    const gained = clarity(cleaned[channel]!, own) - clarity(heard[channel]!, own)
+    assert.ok(gained > 6, `${gained} dB in channel ${channel}`)
+  }
+})
+
+test('speech that is as quiet as the crosstalk over it is kept', () => {
+  const [own, other] = [voice(1).map((sample) => 0.2 * sample), voice(2)]
+  const heard = [sumOf(own, leakOf(other, 0.2)), other]
+  const gained = clarity(remove(heard)[0]!, own) - clarity(heard[0]!, own)
+  assert.ok(gained > 10, `${gained} dB`)
+})
+
+test('crosstalk whose level changes within a second is subtracted', () => {
+  const [own, other] = [voice(1), voice(2)]
+  const leaked = leakOf(other, 0.2).map((sample, i) => sample * (i % 16_000 < 8000 ? 0.4 : 1))
+  const heard = [sumOf(own, leaked), other]
+  const gained = clarity(remove(heard)[0]!, own) - clarity(heard[0]!, own)
+  assert.ok(gained > 15, `${gained} dB`)
+})
+
+test('the speech of a channel is not subtracted from itself where it leaked into its source', () => {
+  const [first, second] = [voice(1).fill(0, 2 * BLOCK), voice(2).fill(0, 0, 2 * BLOCK)]
+  const heard = [sumOf(first, leakOf(second, 0.25)), sumOf(second, leakOf(first, 0.25))]
+  const cleaned = remove(heard)
+  // Both have learned their filters.
+  assert.ok(clarity(cleaned[1]!, second, 3 * BLOCK) > 60, `${clarity(cleaned[1]!, second)}`)
+})
+
+test('a path that has changed adds nothing until it is learned again', () => {
+  const [own, other] = [voice(1), voice(2)]
+  const [before, after] = [leakOf(other, 0.25), leakOf(other, -0.25, 200)]
+  const leaked = before.map((sample, i) => (i < 2 * BLOCK ? sample : after[i]!))
+  const heard = [sumOf(own, leaked), other]
+  const cleaned = remove(heard)[0]!
+  const gained = clarity(cleaned, own, 2 * BLOCK) - clarity(heard[0]!, own, 2 * BLOCK)
+  assert.ok(gained > 5, `${gained} dB`)
+})
+
+test('channels without crosstalk stay as they are', () => {
+  const voices = [voice(1), voice(2)]
+  assert.deepEqual(remove(voices), voices)
+})
