@@ -1,10 +1,10 @@
 import type { PlanarSamples } from '../../pcm.ts'
 import { createTransform } from '../fourier.ts'
-import { FILTER_BINS, type SpectrumView } from './crosstalk-filter.ts'
+import { FRAME_SAMPLES } from './crosstalk.ts'
+import { FILTER_BINS, type SpectrumValues, type SpectrumView } from './crosstalk-filter.ts'
 
-/** Samples between two spectra: 32 ms. A spectrum covers two of them. */
-export const HOP = 512
-const SIZE = 2 * HOP
+/** A spectrum covers two frames, and the next one begins a frame later. */
+const SIZE = 2 * FRAME_SAMPLES
 /** The telephone band, 300 to 3400 Hz, whose energy shows on which channel someone speaks. */
 const FIRST_BIN = 20
 const END_BIN = 218
@@ -12,30 +12,28 @@ const END_BIN = 218
 const WINDOW = Float64Array.from({ length: SIZE }, (_, i) => Math.sin((Math.PI * (i + 0.5)) / SIZE))
 const transform = createTransform(SIZE)
 
-/** The complex numbers of one spectrum. */
-export type SpectrumValues = { re: Float64Array; im: Float64Array }
 /**
  * The spectra of a channel in one block, one after the other, and the energy of speech in each. The
- * first one begins a hop before the block.
+ * first one begins a frame before the block.
  */
 export type BlockSpectra = SpectrumValues & { energy: Float64Array }
 
-/** A block of samples of all channels, and the last hop before it. */
+/** A block of samples of all channels, and the last frame before it. */
 export type SampleBlock = { planes: PlanarSamples; before: PlanarSamples }
 
 /** Computes the spectra of a channel. */
 export function spectraOf({ planes, before }: SampleBlock, channel: number): BlockSpectra {
-  const samples = new Float32Array(HOP + planes[channel]!.length)
+  const samples = new Float32Array(FRAME_SAMPLES + planes[channel]!.length)
   samples.set(before[channel]!)
-  samples.set(planes[channel]!, HOP)
-  const count = samples.length / HOP - 1
+  samples.set(planes[channel]!, FRAME_SAMPLES)
+  const count = samples.length / FRAME_SAMPLES - 1
   const values = () => new Float64Array(count * FILTER_BINS)
   const spectra = { re: values(), im: values(), energy: new Float64Array(count) }
   const re = new Float64Array(SIZE)
   const im = new Float64Array(SIZE)
   for (let n = 0; n < count; n++) {
     im.fill(0)
-    for (let i = 0; i < SIZE; i++) re[i] = samples[n * HOP + i]! * WINDOW[i]!
+    for (let i = 0; i < SIZE; i++) re[i] = samples[n * FRAME_SAMPLES + i]! * WINDOW[i]!
     transform(re, im)
     spectra.re.set(re.subarray(0, FILTER_BINS), n * FILTER_BINS)
     spectra.im.set(im.subarray(0, FILTER_BINS), n * FILTER_BINS)
@@ -90,7 +88,7 @@ export function subtractSamples(
     imaginary[bin] = -im[bin]!
     imaginary[SIZE - bin] = im[bin]!
   }
-  imaginary[HOP] = 0
+  imaginary[FRAME_SAMPLES] = 0
   transform(real, imaginary)
   for (let i = Math.max(0, -start); i < Math.min(SIZE, samples.length - start); i++) {
     samples[start + i]! -= (gain * WINDOW[i]! * real[i]!) / SIZE

@@ -1,7 +1,6 @@
 import type { PlanarSamples } from '../../pcm.ts'
 import {
   type BlockSpectra,
-  HOP,
   meanEnergies,
   type SampleBlock,
   spectraOf,
@@ -9,7 +8,13 @@ import {
   subtractSamples,
   subtractSpectrum,
 } from './block-spectra.ts'
-import { type Balance, CROSSTALK_BLOCK, type CrosstalkPath, minSourceGain } from './crosstalk.ts'
+import {
+  type Balance,
+  CROSSTALK_BLOCK,
+  type CrosstalkPath,
+  FRAME_SAMPLES,
+  minSourceGain,
+} from './crosstalk.ts'
 import { CrosstalkFilter, FILTER_BINS, FILTER_TAPS, type SpectrumView } from './crosstalk-filter.ts'
 
 /** The spectra of the source that explain one of its crosstalk begin 32 ms before its delay. */
@@ -63,8 +68,8 @@ export class CrosstalkCanceller {
 
   /** Takes the block after the next one; the next block becomes the current one. */
   add(planes: PlanarSamples): void {
-    const last = this.#blocks[2]?.planes ?? planes.map(() => new Float32Array(HOP))
-    const before = last.map((plane) => plane.slice(-HOP))
+    const last = this.#blocks[2]?.planes ?? planes.map(() => new Float32Array(FRAME_SAMPLES))
+    const before = last.map((plane) => plane.slice(-FRAME_SAMPLES))
     const block = { planes, before, spectra: new Map(), cleaned: new Map() }
     this.#blocks = [this.#blocks[1], this.#blocks[2], block]
   }
@@ -165,21 +170,11 @@ export class CrosstalkCanceller {
     { path, filter, comparison }: PathFilter & { comparison: Comparison },
   ): void {
     for (let n = 0; n <= CROSSTALK_BLOCK; n++) {
-      const gain = this.#gainAt(path, comparison, n)
+      const gain = gainAt(comparison, n)
       const taps = gain > 0 ? this.#tapsAt(path, n, 'cleaned') : undefined
-      if (taps) subtractSamples(samples, filter.predict(taps), { start: (n - 1) * HOP, gain })
+      if (taps)
+        subtractSamples(samples, filter.predict(taps), { start: (n - 1) * FRAME_SAMPLES, gain })
     }
-  }
-
-  /** Returns by how much louder the crosstalk is around a spectrum than its prediction. */
-  #gainAt(path: CrosstalkPath, { predicted, product }: Comparison, n: number): number {
-    if (!this.#mayLeak(path, n, 'cleaned')) return 0
-    let [both, energy] = [0, TINY]
-    for (let i = Math.max(0, n - NEAR); i <= Math.min(product.length - 1, n + NEAR); i++) {
-      both += product[i]!
-      energy += predicted[i]!
-    }
-    return Math.min(MAX_GAIN, Math.max(0, both / energy))
   }
 
   /** Returns the share of the crosstalk that is left, in the quarter of spectra with the least. */
@@ -187,7 +182,7 @@ export class CrosstalkCanceller {
     const shares: number[] = []
     for (let n = 0; n < 2 * CROSSTALK_BLOCK; n++) {
       if (!this.#showsCrosstalk(path, n)) continue
-      const gain = this.#gainAt(path, comparison, n)
+      const gain = gainAt(comparison, n)
       const removed = gain * (2 * comparison.product[n]! - gain * comparison.predicted[n]!)
       shares.push(1 - removed / (this.#energyAt(path.target, n) + TINY))
     }
@@ -231,6 +226,16 @@ export class CrosstalkCanceller {
     if (!known) block.spectra.set(channel, spectra)
     return { spectra, index }
   }
+}
+
+/** Returns by how much louder the crosstalk is around a spectrum than its prediction. */
+function gainAt({ predicted, product }: Comparison, n: number): number {
+  let [both, energy] = [0, TINY]
+  for (let i = Math.max(0, n - NEAR); i <= Math.min(product.length - 1, n + NEAR); i++) {
+    both += product[i]!
+    energy += predicted[i]!
+  }
+  return Math.min(MAX_GAIN, Math.max(0, both / energy))
 }
 
 function keyOf({ source, target }: CrosstalkPath): string {

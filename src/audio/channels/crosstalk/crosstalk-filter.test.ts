@@ -84,3 +84,15 @@ test('what a filter forgets has the weight that is left', () => {
   }
   assert.ok(learned(0) < learned(1), `${learned(0)} ${learned(1)}`)
 })
+
+test('bins without energy get no gain', () => {
+  const filter = new CrosstalkFilter()
+  const silence = { ...randomSpectra(1, 1), offset: 0 }
+  silence.re.fill(0)
+  silence.im.fill(0)
+  const taps = Array.from({ length: FILTER_TAPS }, () => silence)
+  filter.learn({ ...randomSpectra(1, 2), offset: 0 }, taps, floor)
+  filter.fit()
+  const loud = Array.from({ length: FILTER_TAPS }, () => ({ ...randomSpectra(1, 3), offset: 0 }))
+  assert.ok(filter.predict(loud).re.every((value) => value === 0))
+})

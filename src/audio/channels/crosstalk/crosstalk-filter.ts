@@ -4,12 +4,13 @@ export const FILTER_BINS = 513
 export const FILTER_TAPS = 4
 /** The entries of the lower half of a Hermitian matrix of that size. */
 const ENTRIES = (FILTER_TAPS * (FILTER_TAPS + 1)) / 2
-/** What a filter may gain from: this share of the energy of the source is added to it. */
-const REGULARIZATION = 1e-3
+/** Keeps the matrix regular in bins without energy, and weights finite. */
 const TINY = 1e-12
 
+/** The complex numbers of one spectrum. */
+export type SpectrumValues = { re: Float64Array; im: Float64Array }
 /** One spectrum in a longer array: `FILTER_BINS` complex numbers from `offset` on. */
-export type SpectrumView = { re: Float64Array; im: Float64Array; offset: number }
+export type SpectrumView = SpectrumValues & { offset: number }
 
 /**
  * The linear filter from the spectra of a source to those of its crosstalk: in each bin, a
@@ -30,7 +31,7 @@ export class CrosstalkFilter {
   readonly #predicted = { re: new Float64Array(FILTER_BINS), im: new Float64Array(FILTER_BINS) }
 
   /** Returns the crosstalk that these spectra of the source cause; the next call overwrites it. */
-  predict(taps: readonly SpectrumView[]): { re: Float64Array; im: Float64Array } {
+  predict(taps: readonly SpectrumView[]): SpectrumValues {
     this.#predicted.re.fill(0)
     this.#predicted.im.fill(0)
     for (let k = 0; k < FILTER_TAPS; k++) {
@@ -104,13 +105,13 @@ export class CrosstalkFilter {
   }
 }
 
+/** A matrix, row by row, or a vector. */
 type Complex = { re: Float64Array; im: Float64Array }
 
-/** Returns a Hermitian matrix, row by row, with more on its diagonal, from its lower half. */
+/** Returns a Hermitian matrix, row by row, from its lower half. */
 function fullMatrix(lowerRe: Float64Array, lowerIm: Float64Array, from: number): Complex {
   const re = new Float64Array(FILTER_TAPS ** 2)
   const im = new Float64Array(FILTER_TAPS ** 2)
-  let trace = 0
   let entry = from
   for (let i = 0; i < FILTER_TAPS; i++) {
     for (let j = 0; j <= i; j++, entry++) {
@@ -118,10 +119,8 @@ function fullMatrix(lowerRe: Float64Array, lowerIm: Float64Array, from: number):
       im[i * FILTER_TAPS + j] = lowerIm[entry]!
       im[j * FILTER_TAPS + i] = -lowerIm[entry]!
     }
-    trace += re[i * FILTER_TAPS + i]!
+    re[i * FILTER_TAPS + i]! += TINY
   }
-  const more = (REGULARIZATION * trace) / FILTER_TAPS + TINY
-  for (let i = 0; i < FILTER_TAPS; i++) re[i * FILTER_TAPS + i]! += more
   return { re, im }
 }
 
