@@ -2,7 +2,9 @@ import {
   type Balance,
   CROSSTALK_BLOCK,
   CROSSTALK_FRAMES,
+  type CrosstalkGate,
   type CrosstalkMeasurement,
+  type CrosstalkMeter,
   type CrosstalkPath,
   createCrosstalkGate,
   createCrosstalkMeter,
@@ -12,9 +14,11 @@ import {
   frameBands,
   framesToSilence,
 } from '../../../audio/channels/crosstalk/crosstalk.ts'
+import { CrosstalkCanceller } from '../../../audio/channels/crosstalk/crosstalk-canceller.ts'
 import {
   BALANCE_BLOCKS,
   createRecentBalance,
+  type RecentBalance,
 } from '../../../audio/channels/pairs/recent-balance.ts'
 import { SPECTRUM_HOP, SPECTRUM_SAMPLES, type Spectrum } from '../../../audio/channels/spectra.ts'
 import type { PlanarSamples } from '../../../audio/pcm.ts'
@@ -24,97 +28,152 @@ import { VAD_FRAME } from '../../segmentation/vad-frames.ts'
 /** Frames between two spectra, and between two searches for crosstalk paths (0.25 s). */
 const HOP_FRAMES = SPECTRUM_HOP / VAD_FRAME
 const SEARCH_FRAMES = 8
-
+/** When crosstalk is found, up to some seconds late, so many frames are cleaned again (2 s). */
+const CLEANED_AGAIN = 62
+/** Those frames, and the ones that may leak into the first of them. */
+const HISTORY = CLEANED_AGAIN + CROSSTALK_FRAMES
 /**
- * Crosstalk is detected up to a second after it begins and may count as speech until then. So this
- * many frames (2 s, and those that may leak into the first of them) are examined again.
+ * A canceller works for this many blocks (62 s), after it learned during as many, and the first one
+ * for twice as many: so what it subtracts depends on audio and position alone.
  */
-const LOOK_BACK = 62 + CROSSTALK_FRAMES
+const CANCELLER_BLOCKS = 12
+const CANCELLER_FRAMES = CANCELLER_BLOCKS * CROSSTALK_BLOCK
 
-/** The channels that hold only crosstalk from another channel. */
-export type CrosstalkFrames = {
-  now: boolean[]
-  /**
-   * Earlier frames that held only crosstalk, of channels whose crosstalk path was found with this
-   * frame.
-   */
-  earlier: { channel: number; frame: number }[]
+/** A frame of all channels without crosstalk. */
+export type CleanFrame = {
+  planes: PlanarSamples
+  /** Which channels held only crosstalk. */
+  isCrosstalk: readonly boolean[]
+  /** Samples that replace earlier ones of each channel, because crosstalk was found in them. */
+  correction?: { frame: number; planes: PlanarSamples }
 }
 
-/** Returns the crosstalk of a frame of all channels; called with every frame, in order. */
-export type LiveCrosstalk = (frame: number, samples: PlanarSamples) => CrosstalkFrames
-
 /**
- * Returns the frame from which the detection must receive every frame so that its output from
+ * Returns the frame from which the removal must receive every frame so that its output from
  * `frame` on depends on audio and position alone. It looks back over the current block and the one
  * before, and for the gains over the blocks before those; the first block begins in the middle of a
- * spectrum.
+ * spectrum. The first canceller begins with a multiple of `CANCELLER_BLOCKS`.
  */
 export function crosstalkStart(frame: number): number {
   const block = Math.floor(frame / CROSSTALK_BLOCK) - BALANCE_BLOCKS - 3
-  return Math.max(0, block * CROSSTALK_BLOCK)
+  const canceller = Math.max(0, Math.floor(block / CANCELLER_BLOCKS))
+  return canceller * CANCELLER_FRAMES
 }
 
-/** Creates the crosstalk detection of a session. */
-export function createLiveCrosstalk(channels: number): LiveCrosstalk {
-  if (channels === 1) return () => ({ now: [false], earlier: [] })
-  const recentBalance = createRecentBalance(channels)
-  const { balance } = recentBalance
-  const isCrosstalk = createCrosstalkGate(channels, { balance })
-  const measureCrosstalk = createCrosstalkMeter({ findsEarlier: false, balance })
-  let spectra: (readonly Spectrum[])[] = []
-  const recent: PlanarSamples = Array.from(
-    { length: channels },
-    () => new Float32Array(SPECTRUM_SAMPLES),
-  )
-  const before: FrameBands[][] = []
-  let blocks: CrosstalkMeasurement[] = [createMeasurement()]
-  let paths = findCrosstalk(blocks)
-  return (frame, samples) => {
-    if (frame % CROSSTALK_BLOCK === 0) {
-      blocks = [createMeasurement(), blocks[0]!]
-      if (spectra.length > 0) recentBalance.add(spectra)
-      spectra = []
+/** The removal of crosstalk between the channels of a session, frame by frame. */
+export class LiveCrosstalk {
+  readonly #channels: number
+  readonly #recentBalance: RecentBalance
+  readonly #balance: Balance
+  readonly #measureCrosstalk: CrosstalkMeter
+  readonly #isCrosstalk: CrosstalkGate
+  /** The samples of the latest spectrum, and the spectra of the current block. */
+  readonly #recent: PlanarSamples
+  #spectra: (readonly Spectrum[])[] = []
+  /** The measurements of the current block, and of the one before. */
+  #blocks: CrosstalkMeasurement[] = [createMeasurement()]
+  #paths: CrosstalkPath[] = []
+  /** The energies of the last `HISTORY` frames. */
+  readonly #before: FrameBands[][] = []
+  #canceller: CrosstalkCanceller | undefined
+  #nextCanceller: CrosstalkCanceller | undefined
+
+  constructor(channels: number) {
+    this.#channels = channels
+    this.#recentBalance = createRecentBalance(channels)
+    this.#balance = this.#recentBalance.balance
+    this.#measureCrosstalk = createCrosstalkMeter({ findsEarlier: false, balance: this.#balance })
+    this.#isCrosstalk = createCrosstalkGate(channels, { ahead: 1, balance: this.#balance })
+    this.#recent = Array.from({ length: channels }, () => new Float32Array(SPECTRUM_SAMPLES))
+  }
+
+  /**
+   * Takes the next frame of all channels, and returns the one before it without crosstalk;
+   * undefined for the first frame.
+   */
+  next(frame: number, samples: PlanarSamples): CleanFrame | undefined {
+    this.#measure(frame, samples)
+    const isNewPath = frame % SEARCH_FRAMES === 0 && this.#findPaths()
+    const isNewCanceller = frame % CANCELLER_FRAMES === 0 && this.#replaceCanceller()
+    const canceller = this.#canceller!
+    this.#nextCanceller?.add(samples)
+    this.#nextCanceller?.learn(this.#paths)
+    canceller.add(samples)
+    const isFirst = this.#before.length === 0
+    let planes = isFirst || isNewCanceller ? undefined : canceller.clean()
+    canceller.learn(this.#paths)
+    let correction: CleanFrame['correction']
+    if (!isFirst && (isNewPath || isNewCanceller)) {
+      const cleaned = canceller.cleanAgain(CLEANED_AGAIN)
+      if (isNewPath) correction = this.#correction(frame, cleaned)
+      planes = cleaned.at(-1)
     }
-    for (const [channel, latest] of recent.entries()) {
+    const bands = samples.map(frameBands)
+    const pathsLeft = this.#paths.map((path) => canceller.pathLeft(path))
+    const isCrosstalk = this.#isCrosstalk(bands, pathsLeft, planes?.map(frameBands))
+    this.#before.push(bands)
+    if (this.#before.length > HISTORY) this.#before.shift()
+    return planes && { planes, isCrosstalk, ...(correction && { correction }) }
+  }
+
+  #measure(frame: number, samples: PlanarSamples): void {
+    if (frame % CROSSTALK_BLOCK === 0) {
+      this.#blocks = [createMeasurement(), this.#blocks[0]!]
+      if (this.#spectra.length > 0) this.#recentBalance.add(this.#spectra)
+      this.#spectra = []
+    }
+    for (const [channel, latest] of this.#recent.entries()) {
       latest.copyWithin(0, VAD_FRAME)
       latest.set(samples[channel]!, SPECTRUM_SAMPLES - VAD_FRAME)
     }
-    if (frame % HOP_FRAMES === 0) spectra.push(measureCrosstalk(blocks[0]!, recent))
-    const earlier: CrosstalkFrames['earlier'] = []
-    if (frame % SEARCH_FRAMES === 0) {
-      const earlierPaths = paths
-      paths = findCrosstalk(blocks)
-      const newPaths = paths.filter(
-        (path) => !earlierPaths.some((earlierPath) => isSamePair(earlierPath, path)),
-      )
-      for (const channel of new Set(newPaths.map(({ target }) => target))) {
-        const newFrames = findEarlier(before, { channel, paths, balance })
-        earlier.push(...newFrames.map((n) => ({ channel, frame: frame - before.length + n })))
-      }
+    if (frame % HOP_FRAMES !== 0) return
+    this.#spectra.push(this.#measureCrosstalk(this.#blocks[0]!, this.#recent))
+  }
+
+  /** Finds the crosstalk paths; returns whether one of them was not known before. */
+  #findPaths(): boolean {
+    const earlierPaths = this.#paths
+    this.#paths = findCrosstalk(this.#blocks)
+    return this.#paths.some((path) => !earlierPaths.some((it) => isSamePair(it, path)))
+  }
+
+  /** Returns whether another canceller took over. */
+  #replaceCanceller(): boolean {
+    const created = new CrosstalkCanceller(this.#channels, {
+      balance: this.#balance,
+      history: HISTORY,
+    })
+    if (!this.#canceller) {
+      this.#canceller = created
+      return false
     }
-    const bands = samples.map(frameBands)
-    before.push(bands)
-    if (before.length > LOOK_BACK) before.shift()
-    return { now: isCrosstalk(bands, paths), earlier }
+    const isReplaced = this.#nextCanceller !== undefined
+    this.#canceller = this.#nextCanceller ?? this.#canceller
+    this.#nextCanceller = created
+    return isReplaced
+  }
+
+  /**
+   * Returns the frames before `frame` without crosstalk. Those that held only crosstalk are silent:
+   * unlike later ones, they may have counted as speech.
+   */
+  #correction(frame: number, cleaned: readonly PlanarSamples[]): CleanFrame['correction'] {
+    const isCrosstalk = createCrosstalkGate(this.#channels, { balance: this.#balance })
+    const flags = this.#before.map((bands) => isCrosstalk(bands, this.#paths))
+    const planes = Array.from({ length: this.#channels }, (_, channel) => {
+      const energies = this.#before.map((bands) => sum(bands[channel]!))
+      const channelFlags = flags.map((frameFlags) => frameFlags[channel]!)
+      const isSilenced = framesToSilence(energies, channelFlags).slice(-cleaned.length)
+      const samples = new Float32Array(cleaned.length * VAD_FRAME)
+      for (const [n, framePlanes] of cleaned.entries()) {
+        if (!isSilenced[n]) samples.set(framePlanes[channel]!, n * VAD_FRAME)
+      }
+      return samples
+    })
+    return { frame: frame - cleaned.length, planes }
   }
 }
 
 function isSamePair(a: CrosstalkPath, b: CrosstalkPath): boolean {
   return a.source === b.source && a.target === b.target
-}
-
-/** Returns the frames of a channel to silence now that its crosstalk paths are known. */
-function findEarlier(
-  frames: readonly FrameBands[][],
-  {
-    channel,
-    paths,
-    balance,
-  }: { channel: number; paths: readonly CrosstalkPath[]; balance: Balance },
-): number[] {
-  const isCrosstalk = createCrosstalkGate(frames[0]?.length ?? 0, { balance })
-  const energies = frames.map((bands) => sum(bands[channel]!))
-  const flags = frames.map((bands) => isCrosstalk(bands, paths)[channel]!)
-  return framesToSilence(energies, flags).flatMap((isSilenced, n) => (isSilenced ? [n] : []))
 }

@@ -159,7 +159,7 @@ test('crosstalk from another channel is not speech, but speech of the channel is
   later.set(speech, speech.length)
   const first = new Int16Array(twice.length)
   first.set(speech)
-  const recognized = await recognize(audioOf('leak', [first, later]), { restart: 5 })
+  const recognized = await recognize(audioOf('leak', [first, later]), { step: 50_000, restart: 4 })
   const { probabilities, samples } = recognized
   const half = Math.floor(speech.length / VAD_FRAME)
   const voiced = (detected: number[]) => detected.filter((probability) => probability >= 0.5).length
@@ -173,7 +173,9 @@ test('crosstalk from another channel is not speech, but speech of the channel is
   const kept = energyOf(written.subarray(0, 8000)) / energyOf(later.subarray(0, 8000))
   assert.ok(kept < 0.1, `${kept} of the energy of the first half second is left`)
   const start = half * VAD_FRAME
-  assert.deepEqual(written.subarray(start), later.subarray(start))
+  const added = later.subarray(start).map((sample, i) => sample - written[start + i]!)
+  const changed = energyOf(added) / energyOf(later.subarray(start))
+  assert.ok(changed < 1e-4, `${changed} of the energy of its own speech`)
 })
 
 test('crosstalk into a channel that was recorded louder is not speech once both have spoken', async () => {

@@ -1,4 +1,4 @@
-import type { PlanarSamples } from '../../../audio/pcm.ts'
+import { toInt16 } from '../../../audio/pcm.ts'
 import { LEVEL_FRAMES, liveGain } from '../../segmentation/gain.ts'
 import type { Vad, VadStream } from '../../segmentation/vad.ts'
 import { CONTEXT_SAMPLES, VAD_FRAME, WARM_UP_FRAMES } from '../../segmentation/vad-frames.ts'
@@ -8,15 +8,10 @@ import {
   MAX_DETECT_FRAMES,
   type SpeechFrames,
 } from '../live-engine.ts'
-import { decibels, rmsOf, roundedFrames, writeChannel } from './audio-conversion.ts'
-import {
-  type CrosstalkFrames,
-  createLiveCrosstalk,
-  crosstalkStart,
-  type LiveCrosstalk,
-} from './live-crosstalk.ts'
+import { decibels, rmsOf, writeChannel } from './audio-conversion.ts'
+import { type CleanSamples, openCleanSamples } from './clean-samples.ts'
+import { crosstalkStart } from './live-crosstalk.ts'
 import { openSamples } from './open-samples.ts'
-import type { SampleSource } from './sample-source.ts'
 
 /**
  * The detector resets at every multiple of this many frames (16 s) and reads `WARM_UP_FRAMES` of
@@ -42,9 +37,8 @@ export type LiveVad = {
 /** The state of an audio stream between two requests. */
 type StreamState = {
   frame: number
-  samples: SampleSource
+  samples: CleanSamples
   channels: Channel[]
-  crosstalk: LiveCrosstalk
 }
 
 type Channel = {
@@ -88,9 +82,10 @@ export function createLiveVad(detector: Pick<Vad, 'stream'>): LiveVad {
   async function start(audio: LiveAudio, request: DetectRequest): Promise<StreamState> {
     const levelsFrom = firstWritten(request.from)
     const first = audio.channels.length === 1 ? levelsFrom : crosstalkStart(levelsFrom)
-    const samples = await openSamples(audio, first * VAD_FRAME)
     const channels = audio.channels.map(() => newChannel(detector))
-    return { frame: first, samples, channels, crosstalk: createLiveCrosstalk(channels.length) }
+    const source = await openSamples(audio, first * VAD_FRAME)
+    const samples = openCleanSamples(source, { channels: channels.length, first })
+    return { frame: first, samples, channels }
   }
 }
 
@@ -170,17 +165,14 @@ async function advanceDetector(
   const start = state.frame * VAD_FRAME
   const perChannel = Math.floor(MAX_DETECT_FRAMES / audio.channels.length)
   const count = Math.min(limit, Math.max(MIN_DETECT_FRAMES, perChannel))
-  const planes = state.samples.read(request, { from: start, to: start + count * VAD_FRAME })
-  const frames = request.isEnd
-    ? Math.ceil(planes[0]!.length / VAD_FRAME)
-    : Math.floor(planes[0]!.length / VAD_FRAME)
-  const crosstalk = findCrosstalkFrames(state, planes, frames)
+  const frames = state.samples.read(request, count)
   const speech: SpeechFrames = { probabilities: [], levels: [] }
-  for (const [i, plane] of planes.entries()) {
-    const samples = roundedFrames(plane.subarray(0, frames * VAD_FRAME), VAD_FRAME)
-    if (isWritten) writeChannel(audio.channels[i]!, start, samples)
+  for (const [i, path] of audio.channels.entries()) {
+    const samples = new Int16Array(frames.length * VAD_FRAME)
+    for (const [n, { planes }] of frames.entries()) samples.set(toInt16(planes[i]!), n * VAD_FRAME)
+    if (isWritten) writeChannel(path, start, samples)
     const channel = state.channels[i]!
-    const levels = new Float32Array(frames)
+    const levels = new Float32Array(frames.length)
     const inputs = Array.from(levels, (_, n) => {
       const frame = samples.subarray(n * VAD_FRAME, (n + 1) * VAD_FRAME)
       levels[n] = decibels(rmsOf(frame))
@@ -188,33 +180,18 @@ async function advanceDetector(
     })
     const run = { first: state.frame, inputs, detectFrom }
     const probabilities = await detectFrames(detector, channel, run)
-    for (const [n, { now }] of crosstalk.entries()) if (now[i]) probabilities[n] = 0
+    for (const [n, { isCrosstalk }] of frames.entries()) if (isCrosstalk[i]) probabilities[n] = 0
     speech.probabilities.push(probabilities)
     speech.levels.push(levels)
   }
   // Finals are recognized from the files: crosstalk that passed as speech must not become words.
-  for (const { channel, frame } of crosstalk.flatMap(({ earlier }) => earlier)) {
-    if (!isWritten) break
-    writeChannel(audio.channels[channel]!, frame * VAD_FRAME, new Int16Array(VAD_FRAME))
+  for (const { correction } of isWritten ? frames : []) {
+    for (const [i, plane] of (correction?.planes ?? []).entries()) {
+      writeChannel(audio.channels[i]!, correction!.frame * VAD_FRAME, toInt16(plane))
+    }
   }
-  state.frame += frames
+  state.frame += frames.length
   return speech
-}
-
-/** Returns for each frame the channels that hold only crosstalk. */
-function findCrosstalkFrames(
-  { frame, crosstalk: isCrosstalk }: StreamState,
-  planes: PlanarSamples,
-  frames: number,
-): CrosstalkFrames[] {
-  return Array.from({ length: frames }, (_, n) => {
-    const framePlanes = planes.map((plane) => {
-      const samples = new Float32Array(VAD_FRAME)
-      samples.set(plane.subarray(n * VAD_FRAME, (n + 1) * VAD_FRAME))
-      return samples
-    })
-    return isCrosstalk(frame + n, framePlanes)
-  })
 }
 
 /**

@@ -1,55 +1,77 @@
+import { mean } from '../../../numbers.ts'
 import type { PlanarSamples } from '../../pcm.ts'
-import {
-  type BlockSpectra,
-  meanEnergies,
-  type SampleBlock,
-  spectraOf,
-  speechProduct,
-  subtractSamples,
-  subtractSpectrum,
-} from './block-spectra.ts'
 import {
   type Balance,
   CROSSTALK_BLOCK,
+  CROSSTALK_FRAMES,
   type CrosstalkPath,
   FRAME_SAMPLES,
   minSourceGain,
 } from './crosstalk.ts'
-import { CrosstalkFilter, FILTER_BINS, FILTER_TAPS, type SpectrumView } from './crosstalk-filter.ts'
+import { CrosstalkFilter, FILTER_TAPS } from './crosstalk-filter.ts'
+import {
+  addSpectrum,
+  emptySpectrum,
+  type FilterSpectrum,
+  type SpectrumValues,
+  samplesOf,
+  spectrumOf,
+  speechProduct,
+  withEnergy,
+} from './filter-spectra.ts'
 
-/** The spectra of the source that explain one of its crosstalk begin 32 ms before its delay. */
-const FIRST_TAP = -1
 /** The minimum energy of speech, -60 dB. */
 const MIN_SPEECH_ENERGY = 0.26
 /** How much what was learned so far counts beside the next block: paths change with time. */
 const MEMORY = 0.9
-/** The share of the mean energy of a bin that counts as noise. */
-const NOISE_SHARE = 0.01
-/** Spectra on either side (0.1 s) in which the level of crosstalk is the same. */
-const NEAR = 3
+/** The spectra (0.2 s) in which the level of crosstalk is the same. */
+const LEVEL_SPECTRA = 7
 /** Automatic gain control raises crosstalk by up to 12 dB. */
 const MAX_GAIN = 4
 /** What a source 15 dB quieter than the target leaks into it does no harm, and stays. */
 const MIN_SOURCE_ENERGY = 0.03
+/** A filter that explains half of the crosstalk is not replaced. */
+const MAX_SHARE_LEFT = 0.5
 /** At least a tenth of the crosstalk is taken to be left, although it may be less. */
 const MIN_SHARE_LEFT = 0.1
-/** The minimum number of spectra that show what is left. */
+/** The number of spectra that show what is left, at least and at most. */
 const MIN_SHARES = 8
+const MAX_SHARES = 96
+/** Paths whose crosstalk is 10 dB quieter than that of the loudest one do no harm meanwhile. */
+const MIN_PATH_SHARE = 0.1
 const TINY = 1e-12
 
-/** A block, and the spectra that were computed of it; `cleaned` are those without crosstalk. */
-type Block = SampleBlock & {
-  spectra: Map<number, BlockSpectra>
-  cleaned: Map<number, BlockSpectra>
+/**
+ * The frames of a channel, by number, and their spectra; the n-th spectrum covers the frames n - 1
+ * and n. `cleaned` are the spectra without crosstalk.
+ */
+type Channel = {
+  frames: Map<number, Float32Array>
+  spectra: Map<number, FilterSpectrum>
+  cleaned: Map<number, FilterSpectrum>
+  /** What to subtract from the next frame. */
+  pending: Float32Array
 }
-type PathFilter = { path: CrosstalkPath; filter: CrosstalkFilter }
-/** For each spectrum, the energy of a prediction, and its product with the target. */
-type Comparison = { predicted: Float64Array; product: Float64Array }
+
+/** A prediction of a spectrum, its energy, and its product with the target. */
+type Prediction = { values: SpectrumValues; energy: number; product: number }
+
+type PathFilter = {
+  path: CrosstalkPath
+  filter: CrosstalkFilter
+  /** The next spectrum to learn. */
+  next: number
+  predictions: Map<number, Prediction | undefined>
+  /** The shares of the crosstalk that were not predicted in the latest spectra to learn. */
+  sharesLearned: number[]
+  /** The shares of the crosstalk that were left in the latest spectra that show it. */
+  sharesLeft: number[]
+}
 
 /**
- * A canceller of crosstalk between the channels of a recording: it predicts from each channel what
- * leaks into the others and subtracts that, so that where two people talk at once, each channel
- * keeps the speech of its own.
+ * A canceller of crosstalk between channels: it predicts from each channel what leaks into the
+ * others and subtracts that, so that where two people talk at once, each channel keeps the speech
+ * of its own.
  *
  * A filter for each path learns from the moments in which its source is the louder channel. It
  * predicts from the source without the crosstalk of others, or else the target's own speech, which
@@ -58,69 +80,137 @@ type Comparison = { predicted: Float64Array; product: Float64Array }
  */
 export class CrosstalkCanceller {
   readonly #balance: Balance
+  readonly #history: number
+  readonly #channels: Channel[]
   readonly #filters = new Map<string, PathFilter>()
-  /** The block before the current one, the current one, and the next one. */
-  #blocks: (Block | undefined)[] = [undefined, undefined, undefined]
+  /** The number of frames so far. */
+  #count = 0
+  /** The next frame to clean. */
+  #next = 0
+  /** The next spectrum without crosstalk to compute. */
+  #uncleaned = 0
 
-  constructor(balance: Balance) {
+  /** A new path learns from the last `history` frames. */
+  constructor(channels: number, { balance, history }: { balance: Balance; history: number }) {
     this.#balance = balance
+    this.#history = history
+    this.#channels = Array.from({ length: channels }, () => ({
+      frames: new Map([[-1, new Float32Array(FRAME_SAMPLES)]]),
+      spectra: new Map(),
+      cleaned: new Map(),
+      pending: new Float32Array(FRAME_SAMPLES),
+    }))
   }
 
-  /** Takes the block after the next one; the next block becomes the current one. */
+  /** Takes the next frames of all channels. */
   add(planes: PlanarSamples): void {
-    const last = this.#blocks[2]?.planes ?? planes.map(() => new Float32Array(FRAME_SAMPLES))
-    const before = last.map((plane) => plane.slice(-FRAME_SAMPLES))
-    const block = { planes, before, spectra: new Map(), cleaned: new Map() }
-    this.#blocks = [this.#blocks[1], this.#blocks[2], block]
+    const length = planes[0]!.length
+    for (let start = 0; start < length; start += FRAME_SAMPLES, this.#count++) {
+      for (const [channel, { frames, spectra, cleaned }] of this.#channels.entries()) {
+        frames.set(this.#count, planes[channel]!.slice(start, start + FRAME_SAMPLES))
+        const oldest = this.#count - this.#history
+        frames.delete(oldest - 1)
+        spectra.delete(oldest)
+        cleaned.delete(oldest)
+      }
+    }
+  }
+
+  /** Learns from the frames since the last call how these and earlier paths leak. */
+  learn(paths: readonly CrosstalkPath[]): void {
+    for (const pathFilter of this.#filters.values()) this.#learn(pathFilter)
+    for (const path of paths) this.#addPath(path)
+  }
+
+  /** Returns the next frame of all channels without crosstalk. */
+  clean(): PlanarSamples {
+    const frame = this.#next++
+    this.#cleanSources(frame + 1 + LEVEL_SPECTRA + CROSSTALK_FRAMES)
+    const crosstalk = new Map<number, SpectrumValues>()
+    for (const pathFilter of this.#filters.values()) {
+      const gain = this.#gainAt(pathFilter, frame + 1)
+      const prediction = this.#predictionAt(pathFilter, frame + 1)
+      if (!prediction) continue
+      this.#measureLeft(pathFilter, { n: frame + 1, gain, prediction })
+      const { target } = pathFilter.path
+      const sum = crosstalk.get(target) ?? emptySpectrum()
+      crosstalk.set(target, sum)
+      addSpectrum(sum, prediction.values, gain)
+    }
+    return this.#channels.map((channel, index) => {
+      const cleaned = channel.frames.get(frame)!.slice()
+      for (let i = 0; i < FRAME_SAMPLES; i++) cleaned[i]! -= channel.pending[i]!
+      channel.pending.fill(0)
+      const sum = crosstalk.get(index)
+      if (!sum) return cleaned
+      const samples = samplesOf(sum)
+      for (let i = 0; i < FRAME_SAMPLES; i++) cleaned[i]! -= samples[i]!
+      channel.pending.set(samples.subarray(FRAME_SAMPLES))
+      return cleaned
+    })
   }
 
   /**
-   * Returns the current block without the crosstalk of these and earlier paths, and these paths
-   * with the gains of what is left of it.
+   * Cleans frames before the newest one again, at most `count`, with what is known now, and returns
+   * them.
    */
-  cancel(paths: readonly CrosstalkPath[]): {
-    planes: PlanarSamples
-    paths: CrosstalkPath[]
-  } {
-    for (const path of paths) this.#addPath(path)
-    for (const pathFilter of this.#filters.values()) {
-      pathFilter.filter.forget(MEMORY)
-      this.#learn(pathFilter, CROSSTALK_BLOCK)
-    }
-    this.#cleanSources(0)
-    this.#cleanSources(CROSSTALK_BLOCK)
-    const planes = this.#blocks[1]!.planes.map((plane) => plane.slice())
-    const left = new Map<string, number>()
-    for (const [key, { path, filter }] of this.#filters) {
-      const comparison = this.#compare(path, filter)
-      this.#subtract(planes[path.target]!, { path, filter, comparison })
-      left.set(key, this.#shareLeft(path, comparison))
-    }
-    const pathsLeft = paths.map((path) => {
-      const gains = path.gains.map((gain) => gain * left.get(keyOf(path))!)
-      return { ...path, gains }
-    })
-    return { planes, paths: pathsLeft }
+  cleanAgain(count: number): PlanarSamples[] {
+    const end = this.#count - 1
+    const start = Math.max(0, end - count)
+    // The first one also needs what the spectrum before it contributes.
+    this.#next = Math.max(0, start - 1)
+    this.#forgetCleaned()
+    for (const { predictions } of this.#filters.values()) predictions.clear()
+    if (this.#next < start) this.clean()
+    return Array.from({ length: end - start }, () => this.clean())
+  }
+
+  #forgetCleaned(): void {
+    for (const { cleaned } of this.#channels) cleaned.clear()
+    this.#uncleaned = Math.max(0, this.#next - CROSSTALK_FRAMES - FILTER_TAPS)
+  }
+
+  /** Returns a path with the gains of what was left of its crosstalk in the latest frames. */
+  pathLeft(path: CrosstalkPath): CrosstalkPath {
+    const { sharesLeft } = this.#filters.get(keyOf(path))!
+    const share = Math.min(1, Math.max(MIN_SHARE_LEFT, lowerQuartile(sharesLeft)))
+    return { ...path, gains: path.gains.map((gain) => gain * share) }
   }
 
   #addPath(path: CrosstalkPath): void {
     const known = this.#filters.get(keyOf(path))
     // A filter also covers delays that are a little shorter or longer than its own.
     if (known && Math.abs(known.path.delay - path.delay) <= 1) return
-    const added = { path, filter: new CrosstalkFilter() }
-    this.#filters.set(keyOf(path), added)
-    this.#learn(added, 0)
+    // The new delay may be wrong: a few similar sounds are enough to find one.
+    if (known && lowerQuartile(known.sharesLearned) < MAX_SHARE_LEFT) return
+    const pathFilter: PathFilter = {
+      path,
+      filter: new CrosstalkFilter(),
+      next: Math.max(0, this.#count - this.#history),
+      predictions: new Map(),
+      sharesLearned: [],
+      sharesLeft: [],
+    }
+    this.#filters.set(keyOf(path), pathFilter)
+    this.#learn(pathFilter)
+    this.#forgetCleaned()
   }
 
-  /** Learns from a block; `start` is its first spectrum. */
-  #learn({ path, filter }: PathFilter, start: number): void {
-    const noise = meanEnergies(this.#spectraAt(path.target, start)!.spectra)
-    const floor = noise.map((energy) => NOISE_SHARE * energy)
-    for (let n = start; n < start + CROSSTALK_BLOCK; n++) {
-      const taps = this.#showsCrosstalk(path, n) ? this.#tapsAt(path, n) : undefined
-      if (taps) filter.learn(this.#viewAt(path.target, n)!, taps, floor)
+  #learn(pathFilter: PathFilter): void {
+    const { path, filter } = pathFilter
+    const end = Math.min(this.#count, this.#count + path.delay + this.#firstTap(path))
+    for (; pathFilter.next < end; pathFilter.next++) {
+      if (pathFilter.next % CROSSTALK_BLOCK === 0) filter.forget(MEMORY)
+      const taps = this.#showsCrosstalk(path, pathFilter.next)
+        ? this.#tapsAt(path, pathFilter.next)
+        : undefined
+      if (!taps) continue
+      const target = this.#spectrumAt(path.target, pathFilter.next)!
+      const predicted = filter.learn(target, taps)
+      const explained = 2 * speechProduct(target, predicted) - speechProduct(predicted, predicted)
+      pathFilter.sharesLearned.push(1 - explained / (target.energy + TINY))
+      if (pathFilter.sharesLearned.length > MIN_SHARES) pathFilter.sharesLearned.shift()
     }
-    filter.fit()
   }
 
   /** Returns whether the source of a path speaks, louder than its crosstalk may be. */
@@ -132,110 +222,125 @@ export class CrosstalkCanceller {
 
   /** Returns whether the source of a path is loud enough for its crosstalk to do harm. */
   #mayLeak({ source, target, delay }: CrosstalkPath, n: number, kind?: 'cleaned'): boolean {
+    const energy = this.#energyAt(source, n - delay, kind)
+    if (energy < MIN_SPEECH_ENERGY) return false
     const level = 10 ** (this.#balance(source, target) / 10)
-    const energy = level * this.#energyAt(source, n - delay, kind)
-    return energy >= MIN_SOURCE_ENERGY * this.#energyAt(target, n)
+    return level * energy >= MIN_SOURCE_ENERGY * this.#energyAt(target, n)
   }
 
-  /** Computes the spectra of a block without the crosstalk that its channels get. */
-  #cleanSources(start: number): void {
-    const { cleaned } = this.#blocks[start / CROSSTALK_BLOCK + 1]!
-    cleaned.clear()
-    for (const { path, filter } of this.#filters.values()) {
-      const spectra =
-        cleaned.get(path.target) ?? structuredClone(this.#spectraAt(path.target, start)!.spectra)
-      cleaned.set(path.target, spectra)
-      for (let n = 0; n < CROSSTALK_BLOCK; n++) {
-        const taps = this.#mayLeak(path, start + n) ? this.#tapsAt(path, start + n) : undefined
-        if (taps) subtractSpectrum(spectra, n, filter.predict(taps))
+  /** Computes the spectra before `end` without the crosstalk that they contain. */
+  #cleanSources(end: number): void {
+    for (; this.#uncleaned < Math.min(end, this.#count); this.#uncleaned++) {
+      const n = this.#uncleaned
+      const sums = new Map<number, SpectrumValues>()
+      for (const { path, filter } of this.#loudestPaths(n)) {
+        const taps = this.#tapsAt(path, n)
+        const spectrum = taps && this.#spectrumAt(path.target, n)
+        if (!spectrum) continue
+        const sum = sums.get(path.target) ?? { re: spectrum.re.slice(), im: spectrum.im.slice() }
+        sums.set(path.target, sum)
+        filter.addPrediction(sum, taps, -1)
       }
+      for (const [channel, sum] of sums) this.#channels[channel]!.cleaned.set(n, withEnergy(sum))
     }
   }
 
-  /** Compares the prediction of a path with its target in the current and the next block. */
-  #compare(path: CrosstalkPath, filter: CrosstalkFilter): Comparison {
-    const [predicted, product] = [[], []] as [number[], number[]]
-    for (let n = 0; n < 2 * CROSSTALK_BLOCK; n++) {
-      const taps = this.#mayLeak(path, n, 'cleaned') ? this.#tapsAt(path, n, 'cleaned') : undefined
-      const prediction = taps && filter.predict(taps)
-      predicted.push(prediction ? speechProduct({ ...prediction, offset: 0 }, prediction) : 0)
-      product.push(prediction ? speechProduct(this.#viewAt(path.target, n)!, prediction) : 0)
-    }
-    return { predicted: Float64Array.from(predicted), product: Float64Array.from(product) }
+  /** Returns for each channel the paths with most of the crosstalk that it gets at a spectrum. */
+  #loudestPaths(n: number): PathFilter[] {
+    const loudest = new Float64Array(this.#channels.length)
+    const leaking = [...this.#filters.values()].flatMap((pathFilter) => {
+      const { path } = pathFilter
+      if (!this.#mayLeak(path, n)) return []
+      const energy = this.#energyAt(path.source, n - path.delay) * mean(path.gains)
+      loudest[path.target] = Math.max(loudest[path.target]!, energy)
+      return [{ pathFilter, energy }]
+    })
+    return leaking.flatMap(({ pathFilter, energy }) => {
+      return energy >= MIN_PATH_SHARE * loudest[pathFilter.path.target]! ? [pathFilter] : []
+    })
   }
 
-  /** Subtracts the crosstalk of a path from the samples of its target in the current block. */
-  #subtract(
-    samples: Float32Array,
-    { path, filter, comparison }: PathFilter & { comparison: Comparison },
+  /** Returns by how much louder the crosstalk is around a spectrum than its prediction. */
+  #gainAt(pathFilter: PathFilter, n: number): number {
+    const last = Math.min(n + Math.floor(LEVEL_SPECTRA / 2), this.#count - 1)
+    let [product, energy] = [0, TINY]
+    for (let i = last - LEVEL_SPECTRA + 1; i <= last; i++) {
+      const prediction = this.#predictionAt(pathFilter, i)
+      product += prediction?.product ?? 0
+      energy += prediction?.energy ?? 0
+    }
+    pathFilter.predictions.delete(last - LEVEL_SPECTRA)
+    return Math.min(MAX_GAIN, Math.max(0, product / energy))
+  }
+
+  #predictionAt({ path, filter, predictions }: PathFilter, n: number): Prediction | undefined {
+    if (predictions.has(n)) return predictions.get(n)
+    const target = this.#spectrumAt(path.target, n)
+    const taps =
+      target && this.#mayLeak(path, n, 'cleaned') ? this.#tapsAt(path, n, 'cleaned') : undefined
+    const values = taps && filter.predict(taps)
+    const prediction = values && {
+      values,
+      energy: speechProduct(values, values),
+      product: speechProduct(target!, values),
+    }
+    predictions.set(n, prediction)
+    return prediction
+  }
+
+  /** Measures which share of the crosstalk is left in a spectrum, if it shows. */
+  #measureLeft(
+    { path, sharesLeft }: PathFilter,
+    { n, gain, prediction }: { n: number; gain: number; prediction: Prediction },
   ): void {
-    for (let n = 0; n <= CROSSTALK_BLOCK; n++) {
-      const gain = gainAt(comparison, n)
-      const taps = gain > 0 ? this.#tapsAt(path, n, 'cleaned') : undefined
-      if (taps)
-        subtractSamples(samples, filter.predict(taps), { start: (n - 1) * FRAME_SAMPLES, gain })
-    }
-  }
-
-  /** Returns the share of the crosstalk that is left, in the quarter of spectra with the least. */
-  #shareLeft(path: CrosstalkPath, comparison: Comparison): number {
-    const shares: number[] = []
-    for (let n = 0; n < 2 * CROSSTALK_BLOCK; n++) {
-      if (!this.#showsCrosstalk(path, n)) continue
-      const gain = gainAt(comparison, n)
-      const removed = gain * (2 * comparison.product[n]! - gain * comparison.predicted[n]!)
-      shares.push(1 - removed / (this.#energyAt(path.target, n) + TINY))
-    }
-    if (shares.length < MIN_SHARES) return 1
-    shares.sort((a, b) => a - b)
-    return Math.min(1, Math.max(MIN_SHARE_LEFT, shares[Math.floor(shares.length / 4)]!))
+    if (!this.#showsCrosstalk(path, n)) return
+    const removed = gain * (2 * prediction.product - gain * prediction.energy)
+    sharesLeft.push(1 - removed / (this.#energyAt(path.target, n) + TINY))
+    if (sharesLeft.length > MAX_SHARES) sharesLeft.shift()
   }
 
   /** Returns the spectra of the source that explain the n-th one of the target, if known. */
-  #tapsAt(path: CrosstalkPath, n: number, kind?: 'cleaned'): SpectrumView[] | undefined {
-    const taps: SpectrumView[] = []
+  #tapsAt(path: CrosstalkPath, n: number, kind?: 'cleaned'): SpectrumValues[] | undefined {
+    const taps: SpectrumValues[] = []
     for (let k = 0; k < FILTER_TAPS; k++) {
-      const tap = this.#viewAt(path.source, n - path.delay - FIRST_TAP - k, kind)
+      const tap = this.#spectrumAt(path.source, n - path.delay - this.#firstTap(path) - k, kind)
       if (!tap) return undefined
       taps.push(tap)
     }
     return taps
   }
 
-  #viewAt(channel: number, n: number, kind?: 'cleaned'): SpectrumView | undefined {
-    const found = this.#spectraAt(channel, n, kind)
-    if (!found) return undefined
-    return { re: found.spectra.re, im: found.spectra.im, offset: found.index * FILTER_BINS }
+  /**
+   * Returns the first spectrum of the source that explains one of its crosstalk: it begins 32 ms
+   * before its delay.
+   */
+  #firstTap({ delay }: CrosstalkPath): number {
+    return delay === 0 ? 0 : -1
   }
 
   #energyAt(channel: number, n: number, kind?: 'cleaned'): number {
-    const found = this.#spectraAt(channel, n, kind)
-    return found ? found.spectra.energy[found.index]! : 0
+    return this.#spectrumAt(channel, n, kind)?.energy ?? 0
   }
 
-  /** Finds a spectrum of a channel; `n` counts from the start of the current block. */
-  #spectraAt(channel: number, n: number, kind?: 'cleaned') {
-    const position = Math.floor(n / CROSSTALK_BLOCK)
-    const block = this.#blocks[position + 1]
-    if (!block) return undefined
-    const index = n - position * CROSSTALK_BLOCK
-    const cleaned = kind && block.cleaned.get(channel)
-    if (cleaned) return { spectra: cleaned, index }
-    const known = block.spectra.get(channel)
-    const spectra = known ?? spectraOf(block, channel)
-    if (!known) block.spectra.set(channel, spectra)
-    return { spectra, index }
+  #spectrumAt(channel: number, n: number, kind?: 'cleaned'): FilterSpectrum | undefined {
+    const { frames, spectra, cleaned } = this.#channels[channel]!
+    const known = (kind && cleaned.get(n)) ?? spectra.get(n)
+    if (known) return known
+    const [first, second] = [frames.get(n - 1), frames.get(n)]
+    if (!first || !second) return undefined
+    const spectrum = spectrumOf(first, second)
+    spectra.set(n, spectrum)
+    return spectrum
   }
 }
 
-/** Returns by how much louder the crosstalk is around a spectrum than its prediction. */
-function gainAt({ predicted, product }: Comparison, n: number): number {
-  let [both, energy] = [0, TINY]
-  for (let i = Math.max(0, n - NEAR); i <= Math.min(product.length - 1, n + NEAR); i++) {
-    both += product[i]!
-    energy += predicted[i]!
-  }
-  return Math.min(MAX_GAIN, Math.max(0, both / energy))
+/**
+ * Returns the share of crosstalk in the quarter of spectra with the least: the others also contain
+ * speech of the target. It is 1 if too few are known.
+ */
+function lowerQuartile(shares: readonly number[]): number {
+  if (shares.length < MIN_SHARES) return 1
+  return shares.toSorted((a, b) => a - b)[Math.floor(shares.length / 4)]!
 }
 
 function keyOf({ source, target }: CrosstalkPath): string {

@@ -1,16 +1,16 @@
-/** The bins of a spectrum of 1024 samples at 16 kHz. */
-export const FILTER_BINS = 513
+import { emptySpectrum, FILTER_BINS, type SpectrumValues } from './filter-spectra.ts'
+
 /** Spectra of the source that explain one spectrum of its crosstalk. */
 export const FILTER_TAPS = 4
 /** The entries of the lower half of a Hermitian matrix of that size. */
 const ENTRIES = (FILTER_TAPS * (FILTER_TAPS + 1)) / 2
 /** Keeps the matrix regular in bins without energy, and weights finite. */
 const TINY = 1e-12
-
-/** The complex numbers of one spectrum. */
-export type SpectrumValues = { re: Float64Array; im: Float64Array }
-/** One spectrum in a longer array: `FILTER_BINS` complex numbers from `offset` on. */
-export type SpectrumView = SpectrumValues & { offset: number }
+/** The share of the mean energy of a bin that counts as noise. */
+const NOISE_SHARE = 0.1
+/** The gains are found again after half a second of crosstalk, later after 2 s. */
+const MIN_FIT_INTERVAL = 16
+const MAX_FIT_INTERVAL = 64
 
 /**
  * The linear filter from the spectra of a source to those of its crosstalk: in each bin, a
@@ -26,58 +26,78 @@ export class CrosstalkFilter {
   readonly #vectorIm = new Float64Array(FILTER_BINS * FILTER_TAPS)
   readonly #gainsRe = new Float64Array(FILTER_BINS * FILTER_TAPS)
   readonly #gainsIm = new Float64Array(FILTER_BINS * FILTER_TAPS)
-  readonly #sums = [this.#matrixRe, this.#matrixIm, this.#vectorRe, this.#vectorIm]
+  /** The energy of each bin of the target, added up. */
+  readonly #targetEnergies = new Float64Array(FILTER_BINS)
+  readonly #sums = [
+    this.#matrixRe,
+    this.#matrixIm,
+    this.#vectorRe,
+    this.#vectorIm,
+    this.#targetEnergies,
+  ]
   readonly #energies = new Float64Array(FILTER_BINS)
-  readonly #predicted = { re: new Float64Array(FILTER_BINS), im: new Float64Array(FILTER_BINS) }
+  /** The spectra that were learned, and the number of them at which the gains are found again. */
+  #count = 0
+  #nextFit = MIN_FIT_INTERVAL
 
-  /** Returns the crosstalk that these spectra of the source cause; the next call overwrites it. */
-  predict(taps: readonly SpectrumView[]): SpectrumValues {
-    this.#predicted.re.fill(0)
-    this.#predicted.im.fill(0)
-    for (let k = 0; k < FILTER_TAPS; k++) {
-      const { re, im, offset } = taps[k]!
-      for (let bin = 0; bin < FILTER_BINS; bin++) {
-        const a = this.#gainsRe[bin * FILTER_TAPS + k]!
-        const b = this.#gainsIm[bin * FILTER_TAPS + k]!
-        const c = re[offset + bin]!
-        const d = im[offset + bin]!
-        this.#predicted.re[bin]! += a * c - b * d
-        this.#predicted.im[bin]! += a * d + b * c
-      }
-    }
-    return this.#predicted
+  /** Returns the crosstalk that these spectra of the source cause. */
+  predict(taps: readonly SpectrumValues[]): SpectrumValues {
+    const predicted = emptySpectrum()
+    this.addPrediction(predicted, taps, 1)
+    return predicted
   }
 
-  /** Learns from one spectrum of the target; `floor` is added to the energy of each bin. */
-  learn(target: SpectrumView, taps: readonly SpectrumView[], floor: Float64Array): void {
-    const { re, im } = this.predict(taps)
+  /** Adds `factor` times the crosstalk that these spectra of the source cause to a spectrum. */
+  addPrediction(sum: SpectrumValues, taps: readonly SpectrumValues[], factor: number): void {
+    for (let k = 0; k < FILTER_TAPS; k++) {
+      const { re, im } = taps[k]!
+      for (let bin = 0; bin < FILTER_BINS; bin++) {
+        const a = factor * this.#gainsRe[bin * FILTER_TAPS + k]!
+        const b = factor * this.#gainsIm[bin * FILTER_TAPS + k]!
+        const c = re[bin]!
+        const d = im[bin]!
+        sum.re[bin]! += a * c - b * d
+        sum.im[bin]! += a * d + b * c
+      }
+    }
+  }
+
+  /** Learns from one spectrum of the target; returns what was predicted for it. */
+  learn(target: SpectrumValues, taps: readonly SpectrumValues[]): SpectrumValues {
+    const predicted = this.predict(taps)
+    const { re, im } = predicted
+    this.#count++
     for (let bin = 0; bin < FILTER_BINS; bin++) {
-      const left = target.re[target.offset + bin]! - re[bin]!
-      const leftIm = target.im[target.offset + bin]! - im[bin]!
-      this.#energies[bin] = left * left + leftIm * leftIm
+      const a = target.re[bin]!
+      const b = target.im[bin]!
+      this.#targetEnergies[bin]! += a * a + b * b
+      this.#energies[bin] = (a - re[bin]!) ** 2 + (b - im[bin]!) ** 2
     }
     for (let bin = 0; bin < FILTER_BINS; bin++) {
       const near =
         this.#energies[bin]! + (this.#energies[bin - 1] ?? 0) + (this.#energies[bin + 1] ?? 0)
-      this.#addToSums(bin, 1 / (near / 3 + floor[bin]! + TINY), target, taps)
+      const floor = (NOISE_SHARE * this.#targetEnergies[bin]!) / this.#count
+      this.#addToSums(bin, 1 / (near / 3 + floor + TINY), target, taps)
     }
+    if (this.#count >= this.#nextFit) this.#fit()
+    return predicted
   }
 
   #addToSums(
     bin: number,
     weight: number,
-    target: SpectrumView,
-    taps: readonly SpectrumView[],
+    target: SpectrumValues,
+    taps: readonly SpectrumValues[],
   ): void {
-    const y = target.re[target.offset + bin]!
-    const yIm = target.im[target.offset + bin]!
+    const y = target.re[bin]!
+    const yIm = target.im[bin]!
     let entry = bin * ENTRIES
     for (let i = 0; i < FILTER_TAPS; i++) {
-      const a = weight * taps[i]!.re[taps[i]!.offset + bin]!
-      const b = weight * taps[i]!.im[taps[i]!.offset + bin]!
+      const a = weight * taps[i]!.re[bin]!
+      const b = weight * taps[i]!.im[bin]!
       for (let j = 0; j <= i; j++, entry++) {
-        const c = taps[j]!.re[taps[j]!.offset + bin]!
-        const d = taps[j]!.im[taps[j]!.offset + bin]!
+        const c = taps[j]!.re[bin]!
+        const d = taps[j]!.im[bin]!
         this.#matrixRe[entry]! += a * c + b * d
         this.#matrixIm[entry]! += a * d - b * c
       }
@@ -89,18 +109,22 @@ export class CrosstalkFilter {
   /** Multiplies the weight of everything learned so far by `factor`. */
   forget(factor: number): void {
     for (const array of this.#sums) for (let i = 0; i < array.length; i++) array[i]! *= factor
+    this.#nextFit -= (1 - factor) * this.#count
+    this.#count *= factor
   }
 
   /** Finds the gains that fit best to what was learned. */
-  fit(): void {
+  #fit(): void {
+    const interval = Math.min(MAX_FIT_INTERVAL, this.#count / 4)
+    this.#nextFit = this.#count + Math.max(MIN_FIT_INTERVAL, interval)
     for (let bin = 0; bin < FILTER_BINS; bin++) {
       const from = bin * FILTER_TAPS
-      const matrix = fullMatrix(this.#matrixRe, this.#matrixIm, bin * ENTRIES)
-      const re = this.#vectorRe.slice(from, from + FILTER_TAPS)
-      const im = this.#vectorIm.slice(from, from + FILTER_TAPS)
-      solve(matrix, { re, im })
-      this.#gainsRe.set(re, from)
-      this.#gainsIm.set(im, from)
+      setMatrix(equations.matrix, { re: this.#matrixRe, im: this.#matrixIm }, bin * ENTRIES)
+      equations.vector.re.set(this.#vectorRe.subarray(from, from + FILTER_TAPS))
+      equations.vector.im.set(this.#vectorIm.subarray(from, from + FILTER_TAPS))
+      solve(equations)
+      this.#gainsRe.set(equations.vector.re, from)
+      this.#gainsIm.set(equations.vector.im, from)
     }
   }
 }
@@ -108,27 +132,30 @@ export class CrosstalkFilter {
 /** A matrix, row by row, or a vector. */
 type Complex = { re: Float64Array; im: Float64Array }
 
-/** Returns a Hermitian matrix, row by row, from its lower half. */
-function fullMatrix(lowerRe: Float64Array, lowerIm: Float64Array, from: number): Complex {
-  const re = new Float64Array(FILTER_TAPS ** 2)
-  const im = new Float64Array(FILTER_TAPS ** 2)
+/** Linear equations; the matrix is Hermitian and positive definite. */
+type Equations = { matrix: Complex; vector: Complex }
+
+/** Those of one bin, allocated once. */
+const equations: Equations = {
+  matrix: { re: new Float64Array(FILTER_TAPS ** 2), im: new Float64Array(FILTER_TAPS ** 2) },
+  vector: { re: new Float64Array(FILTER_TAPS), im: new Float64Array(FILTER_TAPS) },
+}
+
+/** Fills in a Hermitian matrix from its lower half, which begins at `from`. */
+function setMatrix({ re, im }: Complex, lowerHalf: Complex, from: number): void {
   let entry = from
   for (let i = 0; i < FILTER_TAPS; i++) {
     for (let j = 0; j <= i; j++, entry++) {
-      re[i * FILTER_TAPS + j] = re[j * FILTER_TAPS + i] = lowerRe[entry]!
-      im[i * FILTER_TAPS + j] = lowerIm[entry]!
-      im[j * FILTER_TAPS + i] = -lowerIm[entry]!
+      re[i * FILTER_TAPS + j] = re[j * FILTER_TAPS + i] = lowerHalf.re[entry]!
+      im[i * FILTER_TAPS + j] = lowerHalf.im[entry]!
+      im[j * FILTER_TAPS + i] = -lowerHalf.im[entry]!
     }
     re[i * FILTER_TAPS + i]! += TINY
   }
-  return { re, im }
 }
 
-/**
- * Solves a system of linear equations in place: the vector becomes the solution. The matrix is
- * Hermitian and positive definite, so no rows are exchanged.
- */
-function solve(matrix: Complex, vector: Complex): void {
+/** Solves equations in place: the vector becomes the solution. No rows need to be exchanged. */
+function solve({ matrix, vector }: Equations): void {
   for (let column = 0; column < FILTER_TAPS; column++) {
     const pivot = matrix.re[column * FILTER_TAPS + column]!
     for (let row = column + 1; row < FILTER_TAPS; row++) {

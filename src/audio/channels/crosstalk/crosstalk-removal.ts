@@ -27,7 +27,7 @@ export type CleanBlock = { planes: PlanarSamples; paths: CrosstalkPath[] }
  */
 export function createCrosstalkRemoval(channels: number, balance: Balance) {
   const isCrosstalk = createCrosstalkGate(channels, { ahead: CROSSTALK_FRAMES, balance })
-  const canceller = new CrosstalkCanceller(balance)
+  const canceller = new CrosstalkCanceller(channels, { balance, history: 3 * CROSSTALK_BLOCK })
   /** Of the block before the current one, the current one, and the next one. */
   const measured: CrosstalkMeasurement[] = []
   let current: PlanarSamples = []
@@ -48,7 +48,14 @@ export function createCrosstalkRemoval(channels: number, balance: Balance) {
   /** Returns the current block without crosstalk; called once for each block. */
   function remove(): CleanBlock {
     const paths = findCrosstalk(measured)
-    const { planes, paths: pathsLeft } = canceller.cancel(paths)
+    canceller.learn(paths)
+    const planes = current.map((plane) => new Float32Array(plane.length))
+    for (let n = 0; n < CROSSTALK_BLOCK; n++) {
+      for (const [channel, frame] of canceller.clean().entries()) {
+        planes[channel]!.set(frame, n * FRAME_SAMPLES)
+      }
+    }
+    const pathsLeft = paths.map((path) => canceller.pathLeft(path))
     const flags = Array.from({ length: CROSSTALK_BLOCK }, (_, n) => {
       const at = n + CROSSTALK_FRAMES
       const ahead =

@@ -239,25 +239,30 @@ function bandEnergies(re: Float64Array, im: Float64Array, bands: readonly Band[]
 }
 
 /**
+ * Takes the next frame of each channel; returns which channels had only crosstalk a number of
+ * frames before. `examined` is that earlier frame if something was changed in it since.
+ */
+export type CrosstalkGate = (
+  frames: readonly FrameBands[],
+  paths: readonly CrosstalkPath[],
+  examined?: readonly FrameBands[],
+) => boolean[]
+
+/**
  * Creates a function that detects, frame by frame, channels with nothing but crosstalk: their
  * energy is what the louder channel predicts, in every band, with the gain and delay of the
  * crosstalk. Their own speech at the same time would exceed that. Results are delayed by `ahead`
  * frames, because crosstalk may precede its source by that many.
  */
-export function createCrosstalkGate(channels: number, { ahead = 0, balance = evenBalance } = {}) {
+export function createCrosstalkGate(
+  channels: number,
+  { ahead = 0, balance = evenBalance } = {},
+): CrosstalkGate {
   const history: (readonly FrameBands[])[] = []
   const maxHistory = ahead + CROSSTALK_FRAMES + 1
   const echoes = new Map<string, Float64Array>()
 
-  /**
-   * Takes the next frame of each channel; returns which channels had only crosstalk `ahead` frames
-   * before. `examined` is that earlier frame if something was changed in it since.
-   */
-  return function isCrosstalk(
-    frames: readonly FrameBands[],
-    paths: readonly CrosstalkPath[],
-    examined?: readonly FrameBands[],
-  ): boolean[] {
+  return (frames, paths, examined) => {
     history.unshift(frames)
     if (history.length > maxHistory + 1) history.pop()
     const predicted = Array.from({ length: channels }, () => new Float64Array(BANDS))
