@@ -44,8 +44,7 @@ const RECONNECT_MS = 1000
 /** How long the server may be silent, at the start or after the stop, before the user is told. */
 const SILENCE_MS = 30_000
 /** Codes after which the client connects again (see the list of close codes in the API). */
-const mayReconnect = (code: number) =>
-  code !== 1000 && code !== 1001 && (code < 4400 || code >= 4500)
+const mayReconnect = (code: number) => code !== 1000 && code < 4400
 
 let stopCurrent: (() => void) | undefined
 let stopAtSignOut: (() => void) | undefined

@@ -120,3 +120,15 @@ test('close codes that end the session prevent a reconnect', async (t) => {
     assert.equal((await live.ended).code, code)
   }
 })
+
+test('a text that is no message of a Steno server ends the session', async (t) => {
+  const toy = await startToy(t)
+  for (const text of ['<h1>Bad gateway</h1>', 'null', '{"status":502}']) {
+    const coming = toy.next()
+    const live = LiveConnection.connect(toy.url, { onMessage() {}, onLost: () => assert.fail() })
+    const { socket } = await coming
+    socket.send(text)
+    const [code] = await once(socket, 'close')
+    assert.deepEqual([code, await live.ended], [1007, { code: 1007, reason: '' }])
+  }
+})

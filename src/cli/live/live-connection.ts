@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { WebSocket } from 'ws'
+import { isObject } from '../../is-object.ts'
 import type { LiveMessage } from './live-api-types.ts'
 
 /**
@@ -47,6 +48,9 @@ const SILENCE_MS = 45_000
 const FIRST_GIVE_UP_MS = 10_000
 
 const HANDSHAKE_MS = 10_000
+
+/** The close code after a text that is no message of a Steno server (RFC 6455, 7.4.1). */
+const NOT_A_MESSAGE = 1007
 
 /**
  * A live session over one or more successive connections. Keeps audio until it is acknowledged.
@@ -148,7 +152,10 @@ export class LiveConnection {
     socket.on('message', (text) => {
       recordReceipt()
       this.#attempt = 0
-      this.#receive(JSON.parse(String(text)) as LiveMessage)
+      const message = parseMessage(String(text))
+      if (message) return this.#receive(message)
+      this.#end({ code: NOT_A_MESSAGE, reason: '' })
+      socket.close(NOT_A_MESSAGE)
     })
     socket.on('close', (code, reason) => {
       this.#isOpen = false
@@ -214,10 +221,20 @@ export class LiveConnection {
   }
 }
 
+/** Returns the message that a text holds; undefined if no Steno server sent it. */
+function parseMessage(text: string): LiveMessage | undefined {
+  try {
+    const body = JSON.parse(text)
+    return isObject(body) && typeof body.type === 'string' ? (body as LiveMessage) : undefined
+  } catch {
+    return undefined
+  }
+}
+
 /**
  * Returns whether the server ended the session, normally (1000) or not. Any other code is a lost
  * connection.
  */
 function isFinal(code: number): boolean {
-  return code === 1000 || (code >= 4400 && code <= 4500)
+  return code === 1000 || code >= 4400
 }

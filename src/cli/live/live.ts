@@ -246,6 +246,7 @@ function abortedBy(ended: Promise<CloseFrame>): AbortSignal {
 /** Close codes that end a session early. */
 const problems: Record<number, string> = {
   1006: 'the server can no longer be reached',
+  1007: 'a message is not one of a Steno server; does a proxy answer in its place?',
   4408: 'the session reached its time limit; audio after it was not transcribed',
   4409: 'another client has taken the session over',
   4500: 'the session failed',

@@ -17,8 +17,8 @@ connection replaces an older one (close 4409).
   \`&offset=N\` you say which byte of the session comes next.
 
 Closes: 1000 the end, 1009 message too large, 1011 internal error, 1012 the server restarts, 1013 overloaded, 4400 misuse,
-4401 token unknown or expired, 4408 time limit, 4409 replaced, 4410 ended or deleted, 4500 failed. After 1009 to 1013
-connect again; after 44xx do not.`
+4401 token unknown or expired, 4408 time limit, 4409 replaced, 4410 ended or deleted, 4500 failed. After 1009 to 1013, or
+a lost connection, connect again; after the others do not.`
 
 /**
  * Describes the creation of a live session, with the protocol of its socket, for which OpenAPI has
