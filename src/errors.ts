@@ -165,6 +165,15 @@ export function messageOf(error: unknown): string {
 }
 
 /**
+ * Returns whether a write failed because no space is left: on the disk, in the quota of the user or
+ * in a file, whose size `ulimit -f` limits.
+ */
+export function isDiskFull(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException
+  return code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG'
+}
+
+/**
  * The plain data of an error. Only plain data crosses a process boundary: `toPlain` on one side,
  * `fromPlain` on the other. Anything that is not an `AppError` arrives as `engine_failed`.
  */

@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { AppError } from '../../errors.ts'
+import { AppError, isDiskFull } from '../../errors.ts'
 import { type PlanarSamples, toInt16 } from '../pcm.ts'
 import { createChannelComparison } from './duplicate-channels.ts'
 
@@ -69,8 +69,8 @@ function withWriteErrors<T>(write: () => T): T {
     return write()
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException
-    const isFull = code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG'
-    if (isFull) throw new AppError('storage_full', 'no space for the decoded audio', { cause })
+    if (isDiskFull(cause))
+      throw new AppError('storage_full', 'no space for the decoded audio', { cause })
     throw new AppError('storage_unreadable', `the folder for decoded audio (${code})`, { cause })
   }
 }

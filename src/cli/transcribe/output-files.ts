@@ -156,6 +156,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EROFS: 'the file system is read-only',
   ENOSPC: 'the disk is full',
   EDQUOT: 'your quota is used up',
+  EFBIG: 'a file may not become that large (ulimit -f)',
   EEXIST: 'a part of the path is not a folder',
   ENOENT: 'its folder no longer exists',
 }

@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { isDiskFull } from '../../errors.ts'
 
 /** Makes a folder for models and its parents; rejects with `Error` that names the remedy. */
 export async function makeFolder(path: string): Promise<void> {
@@ -16,12 +17,13 @@ const WRITE_REASONS: Readonly<Record<string, string>> = {
   EROFS: 'the file system is read-only',
   ENOSPC: 'the disk is full',
   EDQUOT: 'your quota is used up',
+  EFBIG: 'a file may not become that large (ulimit -f)',
 }
 
 /** Returns the error for a folder that is not writable. */
 export function refusedFolder(path: string, cause: NodeJS.ErrnoException): Error {
   const { code = '', message } = cause
-  const remedy = isFull(code)
+  const remedy = isDiskFull(cause)
     ? 'free some space, or set STENO_MODELS_DIR to another disk'
     : 'make it writable, or set STENO_MODELS_DIR to a folder of yours'
   return new Error(`Cannot write to ${path}: ${WRITE_REASONS[code] ?? message}; ${remedy}`, {
@@ -35,11 +37,7 @@ export function refusedFolder(path: string, cause: NodeJS.ErrnoException): Error
  */
 export function isWriteRefusal(error: unknown): error is NodeJS.ErrnoException {
   const { code = '', syscall } = error as NodeJS.ErrnoException
-  return isFull(code) || (Object.hasOwn(WRITE_REASONS, code) && syscall !== 'connect')
-}
-
-function isFull(code: string): boolean {
-  return code === 'ENOSPC' || code === 'EDQUOT'
+  return isDiskFull(error) || (Object.hasOwn(WRITE_REASONS, code) && syscall !== 'connect')
 }
 
 /**

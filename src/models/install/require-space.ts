@@ -28,9 +28,9 @@ export async function requireSpace(downloads: string, model: CatalogModel): Prom
   )
 }
 
-/** Formats bytes as gigabytes. */
+/** Formats bytes as gigabytes, or as megabytes if they are few. */
 export function inGigabytes(bytes: number): string {
-  return `${(bytes / 1e9).toFixed(1)} GB`
+  return bytes < 1e8 ? `${Math.floor(bytes / 1e6)} MB` : `${(bytes / 1e9).toFixed(1)} GB`
 }
 
 /** Returns the size of a file; undefined when there is none. */

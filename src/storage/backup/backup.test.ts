@@ -305,7 +305,8 @@ test('wrong keys, folders in use and foreign folders are rejected', async (t) =>
   await assert.rejects(take({ target: other }), /it holds other files/)
   await assert.rejects(take({ folder: other }), /Cannot find a database/)
   await writeFile(databaseFile(other), 'diary')
-  const unopened = /Cannot open the database .*steno\.sqlite: file is not a database; put a backup/
+  const unopened =
+    /Cannot open the database .*steno\.sqlite: file is not a database; move everything/
   await assert.rejects(take({ folder: other }), unopened)
   const plain = { target: join(await makeFolder(t), 'plain') }
   await take({ ...plain, key: undefined })

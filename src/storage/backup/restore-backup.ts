@@ -127,7 +127,7 @@ async function takeFolder(folder: string): Promise<void> {
   const names = await readdir(folder)
   if (names.length > 0 && !names.includes(RESTORING_MARK)) {
     throw new Error(
-      `Cannot restore into ${folder}: it is not empty; set STENO_DATA_DIR to a folder that is, or does not exist`,
+      `Cannot restore into ${folder}: it is not empty; move everything in it elsewhere, or set STENO_DATA_DIR to an empty folder`,
     )
   }
   await writeFile(join(folder, RESTORING_MARK), '')

@@ -32,7 +32,7 @@ test('live sessions without a database prevent the start', async (t) => {
   await mkdir(join(liveFolder(folder), 'session'))
   await assert.rejects(
     refuseMissingDatabase(folder),
-    /gone, but not its live sessions; .* live folder/,
+    /gone, but not its live sessions; move everything in .*; or move only its live folder/,
   )
   await writeFile(databaseFile(folder), 'x')
   await refuseMissingDatabase(folder)

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { restoreRemedy } from '../database/sqlite/storage-error.ts'
 import { listDiskObjects } from '../objects/disk/disk-objects.ts'
 import type { ObjectStore } from '../objects/object-store.ts'
 
@@ -121,7 +122,7 @@ async function findStoredData(folder: string): Promise<'objects' | 'live' | unde
 
 function missingDatabaseError(file: string, folder: 'objects' | 'live'): Error {
   const folderContent = folder === 'live' ? 'live sessions' : folder
-  const remedy = `put a backup in its place ('steno restore'), or move the ${folder} folder away to start anew`
+  const remedy = `${restoreRemedy(dirname(file))}; or move only its ${folder} folder away to start anew`
   return new Error(
     `Cannot open the database ${file}: it is gone, but not its ${folderContent}; ${remedy}`,
   )

@@ -59,7 +59,7 @@ const damages: Damage[] = [
   {
     name: 'a database that is none',
     does: (folder) => writeFileSync(join(folder, 'steno.sqlite'), Buffer.alloc(9000, 'garbage')),
-    says: /^Cannot open the database \S+steno\.sqlite: file is not a database; put a backup in/,
+    says: /^Cannot open the database \S+steno\.sqlite: file is not a database; move everything in /,
   },
   {
     name: 'a database that was cut off',
@@ -67,12 +67,12 @@ const damages: Damage[] = [
       const file = join(folder, 'steno.sqlite')
       truncateSync(file, statSync(file).size / 2)
     },
-    says: /^Cannot open the database \S+steno\.sqlite: .* malformed; put a backup in its place \('steno restore'\)$/,
+    says: /^Cannot open the database \S+steno\.sqlite: .* malformed; move everything in \S+ elsewhere, then run 'steno restore' with your folder of backups$/,
   },
   {
     name: 'a database that is empty',
     does: (folder) => truncateSync(join(folder, 'steno.sqlite')),
-    says: /^Cannot open the database \S+steno\.sqlite: it is gone, but not its objects; put a backup/,
+    says: /^Cannot open the database \S+steno\.sqlite: it is gone, but not its objects; move everything/,
   },
   {
     name: 'a lock that is none',
@@ -118,10 +118,7 @@ test('a full disk prevents the start with one line, and doctor reports the same'
     assert.equal((await checkDataFolder(configOf(disk))).state, 'warn')
     writeFileSync(join(disk, 'ballast'), Buffer.alloc(1024 * 1024 - 4096))
     const line = await serve(disk)
-    assert.match(
-      line,
-      /^Cannot start: data folder \S+, 0\.0 GB free; free some space, or set STENO/,
-    )
+    assert.match(line, /^Cannot start: data folder \S+, 0 MB free; free some space, or set STENO/)
     const { state, text, remedy } = await checkDataFolder(configOf(disk))
     assert.deepEqual([state, `Cannot start: ${text}; ${remedy}`], ['fail', line])
   } finally {

@@ -8,7 +8,7 @@ import {
   toInt16,
 } from '../../../audio/pcm.ts'
 import { createResampler, gcd } from '../../../audio/resample.ts'
-import { AppError } from '../../../errors.ts'
+import { AppError, isDiskFull } from '../../../errors.ts'
 
 /** The location and the amount of raw audio. */
 export type RawAudio = {
@@ -70,8 +70,7 @@ export function writeChannel(path: string, at: number, samples: Int16Array): voi
     }
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException
-    const isFull = code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG'
-    if (isFull)
+    if (isDiskFull(cause))
       throw new AppError('storage_full', 'no space for the audio of the session', { cause })
     throw new AppError('storage_unreadable', `the audio of the session (${code})`, { cause })
   }

@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path'
 import { secondsSince } from '../../../clock.ts'
 import { type Config, readConfig, unknownSettings } from '../../../config/config.ts'
 import { REINSTALL, REINSTALL_MODELS } from '../../../config/installation.ts'
-import { messageOf } from '../../../errors.ts'
+import { isDiskFull, messageOf } from '../../../errors.ts'
 import { inGigabytes } from '../../../models/install/require-space.ts'
 import { createLog } from '../../../observability/log.ts'
 import { createDiskMeter, reserveOf } from '../../../storage/data-folder/disk.ts'
@@ -163,7 +163,7 @@ async function tryCreating(parent: string, name: string): Promise<void> {
   try {
     await rmdir(await mkdtemp(`${parent}/${name.slice(0, -6)}`))
   } catch (error) {
-    if (!['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
+    if (!isDiskFull(error)) throw error
   }
 }
 

@@ -13,6 +13,7 @@ function nameOf(fields: { code?: string; errcode?: number }): string {
 test('file system errors map to documented codes', () => {
   assert.equal(nameOf({ code: 'ENOSPC' }), 'storage_full')
   assert.equal(nameOf({ code: 'EDQUOT' }), 'storage_full')
+  assert.equal(nameOf({ code: 'EFBIG' }), 'storage_full')
   assert.equal(nameOf({ code: 'ENOENT' }), 'file_not_found')
   assert.equal(nameOf({ code: 'EIO' }), 'storage_unreadable')
   assert.equal(nameOf({ code: 'EACCES' }), 'storage_unreadable')

@@ -1,4 +1,5 @@
-import { AppError } from '../../../errors.ts'
+import { dirname } from 'node:path'
+import { AppError, isDiskFull } from '../../../errors.ts'
 
 /** SQLite result codes (sqlite.org/rescode.html): the low byte names the family. */
 const SQLITE_IOERR = 10
@@ -17,7 +18,7 @@ const DAMAGED: ReadonlySet<unknown> = new Set([11, 26])
 export function storageError(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof AppError) return error
   const { code, errcode } = error as { code?: unknown; errcode?: unknown }
-  if (code === 'ENOSPC' || code === 'EDQUOT') return full(error)
+  if (isDiskFull(error)) return full(error)
   if (code === 'ENOENT') return new AppError('file_not_found', undefined, { cause: error })
   if (code === 'EIO' || code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
     return new AppError('storage_unreadable', code, { cause: error })
@@ -37,8 +38,13 @@ export function throwStorageError(error: unknown): never {
 export function openingError(error: unknown, file: string): unknown {
   if (!(error instanceof Error) || !('errcode' in error)) return error
   const text = `Cannot open the database ${file}: ${error.message}`
-  const remedy = DAMAGED.has(error.errcode) ? "; put a backup in its place ('steno restore')" : ''
+  const remedy = DAMAGED.has(error.errcode) ? `; ${restoreRemedy(dirname(file))}` : ''
   return new Error(`${text}${remedy}`, { cause: error })
+}
+
+/** Returns how to replace a data folder whose database is damaged or gone. */
+export function restoreRemedy(folder: string): string {
+  return `move everything in ${folder} elsewhere, then run 'steno restore' with your folder of backups`
 }
 
 function full(cause: Error): AppError {

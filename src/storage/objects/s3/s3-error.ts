@@ -1,4 +1,4 @@
-import { AppError } from '../../../errors.ts'
+import { AppError, isDiskFull } from '../../../errors.ts'
 import { storageError } from '../../database/sqlite/storage-error.ts'
 
 /** Seconds after which a refused request may succeed. */
@@ -52,7 +52,7 @@ export function s3Error(error: unknown): unknown {
     return new AppError('storage_full', 'the object store has no space left', { cause: error })
   }
   const isLocal = status === undefined && (error as NodeJS.ErrnoException).path !== undefined
-  if (isLocal || code === 'ENOSPC' || code === 'EDQUOT') return storageError(error)
+  if (isLocal || isDiskFull(error)) return storageError(error)
   return unavailable(s3ReasonOf(code, status), error)
 }
 
