@@ -27,7 +27,7 @@ if (major >= 24) {
   const pinned = findPinnedNode()
   if (!pinned) {
     const remedy = isCheckout
-      ? "run 'npm ci', it installs Node 24"
+      ? "use Node 24, or run 'npm ci --ignore-scripts=false', which installs it"
       : 'install Node 24, or install Steno again with the install scripts of its package "node" allowed'
     console.error(`Cannot run on Node ${process.versions.node}: ${remedy}`)
     process.exit(1)

@@ -68,6 +68,14 @@ function isCurrent({ folder, main, sources }: Build): boolean {
   return files.every((file) => statSync(join(root, file)).mtimeMs < built.mtimeMs)
 }
 
+/** Returns how to build what was not built; an installation may lack the packages that build it. */
+function remedyOf(error: unknown): string {
+  const { code } = error as NodeJS.ErrnoException
+  return code === 'ERR_MODULE_NOT_FOUND'
+    ? "'npm ci --include=dev' installs what is needed, and builds it."
+    : "'npm run build' builds it."
+}
+
 const isOptional = process.argv.includes('--if-needed')
 for (const one of builds) {
   if (isOptional && isCurrent(one)) continue
@@ -76,6 +84,6 @@ for (const one of builds) {
   } catch (error) {
     if (!isOptional) throw error
     console.warn(`The ${one.name} was not built (${(error as Error).message.split('\n', 1)[0]});`)
-    console.warn("the server works without it. 'npm run build' builds it.")
+    console.warn(`the server works without it. ${remedyOf(error)}`)
   }
 }

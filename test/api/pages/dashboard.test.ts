@@ -89,6 +89,6 @@ test('without built files the page says that the dashboard is not built', async 
   const { statusCode, body } = await http.inject('/')
   assert.equal(statusCode, 200)
   assert.match(body, /The dashboard is not built\./)
-  assert.match(body, /npm run build/)
+  assert.match(body, /npm ci --include=dev.*\n.*npm run build/)
   assert.doesNotMatch(body, /href="guide"/)
 })

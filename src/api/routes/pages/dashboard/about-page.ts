@@ -27,8 +27,8 @@ export function sendAboutPage(
     .send(page)
 }
 
-const NOT_BUILT = `<p><strong>The dashboard is not built.</strong> Run <code>npm ci</code> or
-      <code>npm run build</code> in the folder of Steno, then load this page again.</p>`
+const NOT_BUILT = `<p><strong>The dashboard is not built.</strong> Run <code>npm ci --include=dev</code>
+      and <code>npm run build</code> in the folder of Steno, then load this page again.</p>`
 const DASHBOARD_LINK =
   '      <li><a href="./">Dashboard</a>: recordings and their transcripts</li>\n'
 const GUIDE_LINK =
