@@ -47,6 +47,15 @@ test('blanks around the host to listen on are ignored', () => {
   assert.equal(readClientConfig({ STENO_HOST: '::1 ' }).local.host, '::1')
 })
 
+test('the host to listen on is a name or an address, in brackets or without', () => {
+  for (const host of ['::1', '[::1]', 'fe80::1%eth0', 'localhost', 'my_host-1.lan']) {
+    assert.equal(readConfig({ STENO_HOST: host }).http.host, host.replace(/[[\]]/g, ''))
+  }
+  for (const host of ['http://localhost', '127.0.0.1:8080', 'localhost:80', '[::1]:80', '*']) {
+    assert.throws(() => readConfig({ STENO_HOST: host }), /STENO_HOST must be a host name or an IP/)
+  }
+})
+
 test('blanks and Windows line ends around a value are ignored', () => {
   const { storage, http, logLevel } = readConfig({
     STENO_DATA_DIR: '/srv/steno\r',

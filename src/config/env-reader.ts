@@ -15,9 +15,11 @@ function isNetwork(entry: string): boolean {
     if (!entry.includes('/')) return true
     return /^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128)
   }
-  // Resolvers read a name whose last part is a number as an IPv4 address.
-  return /^(?!.{254})([a-z\d_]([\w-]{0,61}[a-z\d_])?\.)*[a-z]([\w-]{0,61}[a-z\d])?$/i.test(entry)
+  return HOST_NAME.test(entry)
 }
+
+/** A host name. Resolvers read a name whose last part is a number as an IPv4 address. */
+const HOST_NAME = /^(?!.{254})([a-z\d_]([\w-]{0,61}[a-z\d_])?\.)*[a-z]([\w-]{0,61}[a-z\d])?$/i
 
 /** Returns whether `text` is a signing secret of Standard Webhooks: 24 to 64 bytes. */
 function isSigningSecret(text: string): boolean {
@@ -95,9 +97,13 @@ export class EnvReader {
     return splitList(this.text(name, fallback))
   }
 
-  /** Reads the host to listen on. */
+  /** Reads the host to listen on; an address in brackets, as in a URL, is accepted. */
   host(name: string, fallback: string): string {
-    return this.text(name, fallback) || fallback
+    const host = (this.text(name, fallback) || fallback).replace(/^\[(.*)\]$/, '$1')
+    if (isIP(host) > 0 || HOST_NAME.test(host)) return host
+    const form = 'a host name or an IP address, without a scheme or a port'
+    this.#problems.push(`STENO_${name} must be ${form}, not ${host}`)
+    return fallback
   }
 
   decimal(name: string, fallback: number, { min, max }: { min: number; max: number }): number {

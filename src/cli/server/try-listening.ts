@@ -4,6 +4,7 @@ const listenErrors: Record<string, string> = {
   EADDRINUSE: 'the port is in use; stop the program that has it, or set STENO_PORT',
   EACCES: 'ports below 1024 need root privileges; set STENO_PORT',
   EADDRNOTAVAIL: 'this machine has no such address; set STENO_HOST',
+  EINVAL: 'the address needs the name of a network interface, as in fe80::1%eth0; set STENO_HOST',
   ENOTFOUND: 'this machine has no such address; set STENO_HOST',
 }
 
