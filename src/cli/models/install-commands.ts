@@ -14,7 +14,9 @@ import { findModels, type ImportCandidate, importModel } from '../../models/inst
 import type { InstallOptions } from '../../models/install/install.ts'
 import { pullModel } from '../../models/pull.ts'
 import { parseArguments, readSettings, UsageError } from '../terminal/arguments.ts'
+import { explainReading } from '../terminal/file-errors.ts'
 import { createProgressDisplay, type ProgressDisplay } from '../terminal/progress-display.ts'
+import { sanitize } from '../terminal/sanitize.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { showInstallation } from './install-progress.ts'
 
@@ -73,7 +75,10 @@ async function importCatalogModels(
   const progress = createProgressDisplay(stderr)
   const catalog = names.length > 0 ? names.map(findModel) : readCatalog()
   progress.printLine(`Looking for models in ${source}`)
-  const models = await findModels(source, { catalog, signal })
+  const onUnreadable = (path: string, error: unknown) => {
+    progress.printLine(`Left out ${sanitize(path)}: ${explainReading(error)}`)
+  }
+  const models = await findModels(source, { catalog, onUnreadable, signal })
   for (const { model, missing } of models) {
     if (missing.length === 0) continue
     progress.printLine(`${model.id} is not complete there: it lacks ${missing.join(', ')}`)

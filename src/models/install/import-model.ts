@@ -15,6 +15,13 @@ export type ImportCandidate = {
   missing: string[]
 }
 
+/** Options of a search; `onUnreadable` is called for each subfolder or file that is left out. */
+type FindOptions = {
+  catalog: readonly CatalogModel[]
+  onUnreadable(path: string, error: unknown): void
+  signal: AbortSignal
+}
+
 /**
  * Searches a folder recursively for files of models by their hashes: names do not matter, so a copy
  * of a hub's cache works. Returns the models of which at least one file was found that no other
@@ -22,18 +29,22 @@ export type ImportCandidate = {
  */
 export async function findModels(
   folder: string,
-  { catalog, signal }: { catalog: readonly CatalogModel[]; signal: AbortSignal },
+  { catalog, onUnreadable, signal }: FindOptions,
 ): Promise<ImportCandidate[]> {
   const files = catalog.flatMap((model) => model.files)
   const sizes = new Set(files.map(({ bytes }) => bytes))
   const hashes = new Set(files.map(({ sha256 }) => sha256))
   const foundFiles = new Map<string, string>()
-  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
-    const path = join(entry.parentPath, entry.name)
+  for await (const path of listFiles(folder, onUnreadable)) {
     const file = await stat(path).catch(() => undefined)
     if (!file?.isFile() || !sizes.has(file.size)) continue
-    const sha256 = await hashFile(path, signal)
-    if (hashes.has(sha256)) foundFiles.set(sha256, path)
+    try {
+      const sha256 = await hashFile(path, signal)
+      if (hashes.has(sha256)) foundFiles.set(sha256, path)
+    } catch (error) {
+      signal.throwIfAborted()
+      onUnreadable(path, error)
+    }
   }
   return catalog.flatMap((model) => {
     const lacking = model.files.filter(({ sha256 }) => !foundFiles.has(sha256))
@@ -44,6 +55,25 @@ export async function findModels(
     const missing = lacking.map(({ path, url }) => path ?? new URL(url).pathname.split('/').at(-1)!)
     return [{ model, pathsByHash: foundFiles, missing }]
   })
+}
+
+/** Yields the paths in a folder and its subfolders that are no folders. */
+async function* listFiles(
+  folder: string,
+  onUnreadable: FindOptions['onUnreadable'],
+): AsyncGenerator<string> {
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name)
+    if (!entry.isDirectory()) {
+      yield path
+      continue
+    }
+    try {
+      yield* listFiles(path, onUnreadable)
+    } catch (error) {
+      onUnreadable(path, error)
+    }
+  }
 }
 
 /** Installs a model from files that `findModels` found: see `installModel`. */
