@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import {
   linkSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -206,4 +207,20 @@ test('existing subtitles are not overwritten', (t) => {
   refuseExisting([file])
   writeFileSync(file.path, 'corrected')
   assert.throws(() => refuseExisting([file]), /a\.srt already exists: add --overwrite/)
+})
+
+test('no file gets U+FFFD in place of a name that is not UTF-8', {
+  skip: process.platform !== 'linux' && 'needs a file system that stores any bytes',
+}, async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'steno-outputs-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  mkdirSync(Buffer.from(join(folder, 'caf\xe9'), 'latin1'))
+  writeFileSync(Buffer.from(join(folder, 'caf\xe9.wav'), 'latin1'), '')
+  const recording = readRecording(join(folder, 'caf\ufffd.wav'))
+  const plan = (output?: string) =>
+    planSideFiles([recording], { outputs: [output], formats: ['srt'] })
+  assert.throws(() => plan(), /Cannot write with the name of .* not UTF-8; name the output with -o/)
+  assert.equal(plan('cafe.txt').length, 1)
+  const inFolder = prepareOutputs([join(folder, 'caf\ufffd', 'talk.txt')])
+  await assert.rejects(inFolder, /not UTF-8; name another folder with -o/)
 })

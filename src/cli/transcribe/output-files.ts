@@ -6,7 +6,7 @@ import { UsageError } from '../terminal/arguments.ts'
 import { FILE_REASONS } from '../terminal/file-errors.ts'
 import { sanitize } from '../terminal/sanitize.ts'
 import type { Format } from './formats.ts'
-import { type Recording, statIfPossible } from './input-files.ts'
+import { findPath, type Recording, statIfPossible } from './input-files.ts'
 
 /** Extensions of names that are files rather than folders. */
 const NAMED_FILE = /^\.(?:txt|json|srt|vtt|text|md|html?|docx?)$/i
@@ -71,9 +71,13 @@ export function planSideFiles<F extends string>(
   recordings: readonly Recording[],
   { outputs, formats, languages = [], translated = formats }: SideFileOptions<F>,
 ): SideFile<F>[][] {
+  const hasFiles = formats.length + languages.length > 0
   const stems = distinctStems(
     recordings.map((recording, i) => {
-      return outputs[i] ?? (recording.kind === 'file' ? recording.path : recording.name)
+      const output = outputs[i]
+      if (output !== undefined || recording.kind !== 'file') return output ?? recording.name
+      if (hasFiles) requireUtf8(recording.path, 'name the output with -o')
+      return recording.path
     }),
   )
   const planned = stems.map((stem) => {
@@ -87,6 +91,17 @@ export function planSideFiles<F extends string>(
   const written = outputs.filter((path) => path !== undefined)
   refuseClashes(recordings, [...written, ...planned.flat().map(({ path }) => path)])
   return planned
+}
+
+/**
+ * Throws a `UsageError` if a file or folder has a name that is not UTF-8: Node would write U+FFFD
+ * in the name of the new file.
+ */
+function requireUtf8(path: string, remedy: string): void {
+  if (typeof findPath(path) === 'string') return
+  throw new UsageError(
+    `Cannot write with the name of ${sanitize(path)}: it is not UTF-8; ${remedy}`,
+  )
 }
 
 /**
@@ -132,6 +147,7 @@ export async function prepareOutputs(paths: readonly (string | undefined)[]): Pr
     throw new UsageError(`Cannot write ${sanitize(existingFolder)}: it is a folder`)
   }
   const folders = new Set(files.map((path) => resolve(path, '..')))
+  for (const folder of folders) requireUtf8(folder, 'name another folder with -o')
   try {
     for (const folder of folders) await makeWithParents(folder)
   } catch (error) {
