@@ -32,7 +32,7 @@ import { recordObjectKeys } from './objects/encryption/used-keys.ts'
 import { ObjectDeletions } from './objects/object-deletions.ts'
 import type { ObjectStore } from './objects/object-store.ts'
 import { findObjectStoreId, requireSameObjectStore } from './objects/object-store-id.ts'
-import { findKnownObjects } from './objects/orphans/known-objects.ts'
+import { findKnownObjects, hasRecordings } from './objects/orphans/known-objects.ts'
 import { restoreOrphanObjects } from './objects/orphans/orphan-objects.ts'
 import { type Orphans, openOrphans } from './objects/orphans/orphans.ts'
 import { beginSweep, removeUnfinished } from './objects/orphans/sweep.ts'
@@ -109,15 +109,14 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     const lock = lockFolder(folder)
     opened.defer(() => lock.release())
   }
-  if (options.database) await refuseOtherDatabase(folder)
-  else await refuseMissingDatabase(folder)
-  if (options.objectStore) await refuseLocalObjects(folder)
+  await refuseMisplacedData(options)
   const open = await restrictAccess(folder)
   if (open.length > 0) log.warn({ open }, 'removed the access of other users to files')
   const isTrusted = options.trustClock ?? false
   const deletionClock = await openDeletionClock({ folder, log, isTrusted })
   const nodeId = randomUUID()
   const keys = await loadObjectKeys(options.objectKeys ?? {})
+  const isMissing = !options.objectStore && !existsSync(join(folder, 'objects'))
   const stored = await openObjects(options, nodeId)
   opened.defer(async () => stored.close?.())
   const decrypted = { folder: join(folder, 'decrypted'), nodeId }
@@ -127,6 +126,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   const deletions = createDeletions(database, objects, log)
   opened.defer(() => deletions.close())
   const db = { ...database, objects, deletions, nodeId }
+  if (isMissing && (await hasRecordings(db))) reportMissingFolder(options)
   opened.defer(() => deletionClock.close())
   await recordObjectKeys(db, keys)
 
@@ -169,6 +169,18 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   const parts = opened.move()
   const close = () => parts.disposeAsync()
   return { db, objects, space, orphans, deletionClock, node, swept, close }
+}
+
+async function refuseMisplacedData(options: StorageOptions): Promise<void> {
+  const { folder, database, objectStore } = options
+  if (database) await refuseOtherDatabase(folder)
+  else await refuseMissingDatabase(folder)
+  if (objectStore) await refuseLocalObjects(folder)
+}
+
+function reportMissingFolder({ folder, log }: StorageOptions): void {
+  const remedy = 'stop the server, and put it back or restore a backup'
+  log.error({ folder: join(folder, 'objects'), remedy }, 'the folder of all recordings was gone')
 }
 
 /** Opens the store of the objects, without encryption. */

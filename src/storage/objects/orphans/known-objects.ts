@@ -47,3 +47,8 @@ export async function findReleasedRecordings(db: Db, ids: readonly string[]): Pr
     .execute()
   return new Set(rows.map(({ id }) => id))
 }
+
+/** Returns whether some row refers to a recording. */
+export async function hasRecordings(db: Pick<Db, 'sql'>): Promise<boolean> {
+  return (await db.sql.selectFrom('files').select('id').limit(1).executeTakeFirst()) !== undefined
+}
