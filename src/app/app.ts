@@ -11,6 +11,7 @@ import type { RetryDelays } from '../delivery/attempts/retry-schedule.ts'
 import { DeliveryService } from '../delivery/delivery-service.ts'
 import type { Clock } from '../delivery/system-clock.ts'
 import { Jobs } from '../jobs/jobs.ts'
+import type { SpaceWait } from '../jobs/queue/attempt.ts'
 import { LiveService } from '../live/live-service.ts'
 import type { PullQueue } from '../models/pull-queue.ts'
 import { createServerLog, type Log } from '../observability/log.ts'
@@ -46,6 +47,8 @@ export type Overrides = {
   connect?: ConnectSqlite | undefined
   /** Whether finished transcripts are indexed for search; default true. */
   indexesTranscripts?: boolean | undefined
+  /** How a job waits when there is no disk space. */
+  spaceWait?: SpaceWait | undefined
   /** Aborts a start that migrates a large database. */
   signal?: AbortSignal | undefined
 }
@@ -97,7 +100,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const onDeleted = (jobId: string) => delivery.abortJob(jobId)
 
   const base = { config, log, metrics, tracing, storage, speech }
-  const { drainMs = DRAIN_MS, graceMs, indexesTranscripts } = overrides
+  const { drainMs = DRAIN_MS, graceMs, indexesTranscripts, spaceWait } = overrides
   const runsJobs = roles.includes('worker')
   const jobs = new Jobs({
     ...base,
@@ -108,6 +111,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     onEvents,
     onDeleted,
     graceMs,
+    spaceWait,
   })
   resources.defer(() => jobs.close())
 

@@ -10,6 +10,7 @@ import type { Services } from '../text/service-add-ons/service-add-on.ts'
 import { JobService } from './job-service.ts'
 import { JobWaiters } from './job-waiters.ts'
 import type { MediaDeps, PipelineDeps } from './pipeline/pipeline-deps.ts'
+import type { SpaceWait } from './queue/attempt.ts'
 import type { Observers } from './queue/attempt-metrics.ts'
 import { JobRunner } from './queue/job-runner.ts'
 
@@ -35,8 +36,8 @@ export type JobsOptions = Observers & {
   indexesTranscripts?: boolean | undefined
   /** Milliseconds that running jobs may continue after the server begins to stop. */
   graceMs?: number | undefined
-  /** For tests: milliseconds a job waits when there is no space. */
-  spacePauseMs?: number | undefined
+  /** How a job waits when there is no disk space. */
+  spaceWait?: SpaceWait | undefined
 }
 
 /**

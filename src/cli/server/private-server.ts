@@ -9,7 +9,7 @@ import { createLog } from '../../observability/log.ts'
 import type { Server } from '../client/transport.ts'
 import { requireModels } from '../models/require-models.ts'
 import { readSettings } from '../terminal/arguments.ts'
-import { makeTemporaryFolder } from '../terminal/temporary-folder.ts'
+import { explainTemporaryFiles, makeTemporaryFolder } from '../terminal/temporary-folder.ts'
 
 /** A server for one command, on a free port of this machine; its data is deleted at the end. */
 export type PrivateServer = Server & { close(): Promise<void> }
@@ -48,7 +48,8 @@ export async function startPrivateServer(
   })
   try {
     const { createApp } = await import('../../app/app.ts')
-    const app = await createApp(settings, { log, speech, indexesTranscripts: false })
+    const overrides = { log, speech, indexesTranscripts: false, spaceWait: SPACE_WAIT }
+    const app = await createApp(settings, overrides)
     const url = await app.http.listen({ host: '127.0.0.1', port: 0 })
     return {
       url,
@@ -62,7 +63,7 @@ export async function startPrivateServer(
   } catch (error) {
     await speech.close()
     removeFolder()
-    throw error
+    throw explainTemporaryFiles(error)
   }
 }
 
@@ -72,6 +73,12 @@ export async function startPrivateServer(
  */
 const PRIVATE_SLOTS = 1000
 
+/** A job waits for space only for other jobs of the command, which free some when they end. */
+const SPACE_WAIT = { pauseMs: 5000, maxMs: 60_000 }
+
+/** Free bytes below which nothing more is uploaded; the database needs some to record failures. */
+const MIN_FREE_BYTES = 2_000_000
+
 type PrivateServerOptions = { folder: string; key: string; live: boolean }
 
 function privateConfig(config: Config, { folder, key, live }: PrivateServerOptions): Config {
@@ -79,7 +86,7 @@ function privateConfig(config: Config, { folder, key, live }: PrivateServerOptio
     ...config,
     http: { ...config.http, publicBaseUrl: undefined, rateLimit: undefined },
     keys: [{ account: 'command', key }],
-    storage: { ...config.storage, folder },
+    storage: { ...config.storage, folder, minFreeBytes: MIN_FREE_BYTES },
     live: { ...config.live, slots: live ? PRIVATE_SLOTS : 0, maxPerAccount: PRIVATE_SLOTS },
     // An unreachable collector would keep the command from ending.
     tracing: undefined,

@@ -7,6 +7,7 @@ import { connectServer } from '../client/server-connection.ts'
 import { readServer } from '../client/server-url.ts'
 import { createProgressDisplay, type ProgressDisplay } from '../terminal/progress-display.ts'
 import { sanitize } from '../terminal/sanitize.ts'
+import { explainTemporaryFiles } from '../terminal/temporary-folder.ts'
 import type { Command, Terminal } from '../terminal/terminal.ts'
 import { describeFailures, describeLeftOut, retriableAddOns } from './add-on-text.ts'
 import { checkLanguage } from './check-language.ts'
@@ -148,6 +149,8 @@ async function transcribeRecording(recording: Recording, deps: Deps): Promise<Fi
     })
     if (job.result) return { id, result: job.result }
     throw new Error(failureMessage(job.post_session_metadata) ?? `The job failed: ${id}`)
+  } catch (error) {
+    throw deps.isPrivate ? explainTemporaryFiles(error) : error
   } finally {
     if (id !== undefined && !deps.terminal.signal.aborted) running.delete(id)
     progress.end(name)

@@ -118,6 +118,8 @@ test('a job fails after waiting for disk space for a day', async (t) => {
   const { after } = await attempt(t, waited(25))
   assert.deepEqual([after.status, after.errorCode], ['error', 503])
   assert.match(after.postSessionMetadata, /no space is left/)
+  const impatient = await attempt(t, waited(1), { spaceWait: { pauseMs: 0, maxMs: 60_000 } })
+  assert.equal(impatient.after.status, 'error')
 })
 
 test('without a recognizer a job waits without using an attempt', async (t) => {

@@ -35,10 +35,14 @@ const STORE_UNAVAILABLE: ReadonlySet<ErrorCode> = new Set([
   'database_unavailable',
   'object_store_unavailable',
 ])
-/** Delay of a job for which there is no disk space. */
-const SPACE_PAUSE_MS = 30_000
-/** Total time that a job waits for space before it fails: an operator has a day to free some. */
-const MAX_SPACE_WAIT_MS = DAY_MS
+/**
+ * How a job waits when there is no disk space: the pause before each attempt, and the total time
+ * before it fails, in milliseconds.
+ */
+export type SpaceWait = { pauseMs: number; maxMs: number }
+
+/** An operator has a day to free some space. */
+const SPACE_WAIT: SpaceWait = { pauseMs: 30_000, maxMs: DAY_MS }
 /** Delay before retrying to write the end of a job that the database refused. */
 const WRITE_PAUSE_MS = 1000
 
@@ -67,8 +71,8 @@ export type AttemptDeps = Observers & {
   onEvents?: (() => void) | undefined
   /** For tests: waits before the database is retried; defaults to the system clock. */
   pause?: (ms: number, signal: AbortSignal) => Promise<unknown>
-  /** For tests: milliseconds a job waits when there is no space. */
-  spacePauseMs?: number | undefined
+  /** How a job waits when there is no disk space. */
+  spaceWait?: SpaceWait | undefined
 }
 
 function wait(ms: number, signal: AbortSignal): Promise<void> {
@@ -215,12 +219,12 @@ async function recordFailure(
  * row be written. Changes nothing if the lease was lost.
  */
 async function waitForSpace(deps: Deps, job: ClaimedJob, error: unknown): Promise<boolean> {
-  const { db, log, spacePauseMs = SPACE_PAUSE_MS } = deps
+  const { db, log, spaceWait = SPACE_WAIT } = deps
   const now = steadyNow()
   const since = job.spaceWaitSince ?? now
-  if (now - since > MAX_SPACE_WAIT_MS) return false
+  if (now - since > spaceWait.maxMs) return false
   if (!(await discardOwnCheckpoints(deps, job))) return true
-  const release = { runAfter: now + spacePauseMs, spaceWaitSince: since }
+  const release = { runAfter: now + spaceWait.pauseMs, spaceWaitSince: since }
   await untilWritten(deps, () => releaseJob(db, job.lease, release))
   log.warn({ err: error }, 'the disk is full, the job waits')
   return true

@@ -6,6 +6,7 @@ import { removeCheckpoints, removeStaleCheckpoints } from '../pipeline/checkpoin
 import { runPipeline } from '../pipeline/pipeline.ts'
 import type { PipelineDeps } from '../pipeline/pipeline-deps.ts'
 import { runSearchIndex } from '../search-index.ts'
+import type { SpaceWait } from './attempt.ts'
 import type { Observers } from './attempt-metrics.ts'
 import { QueueLoop } from './queue-loop.ts'
 
@@ -21,8 +22,8 @@ export type JobRunnerOptions = Observers & {
   indexesTranscripts?: boolean | undefined
   /** Milliseconds that running jobs may continue after the server begins to stop. */
   graceMs?: number | undefined
-  /** For tests: milliseconds a job waits when there is no space. */
-  spacePauseMs?: number | undefined
+  /** How a job waits when there is no disk space. */
+  spaceWait?: SpaceWait | undefined
 }
 
 const GRACE_MS = 5000
@@ -39,7 +40,7 @@ export class JobRunner {
   #maintenance: Promise<unknown> = Promise.resolve()
 
   constructor(options: JobRunnerOptions) {
-    const { deps, log, metrics, tracing, graceMs = GRACE_MS, onEvents, spacePauseMs } = options
+    const { deps, log, metrics, tracing, graceMs = GRACE_MS, onEvents, spaceWait } = options
     const { maxAttempts, timeout, queueTimeout, maxConcurrentPerAccount } = deps.config.jobs
     this.#options = options
     this.#queue = new QueueLoop({
@@ -49,7 +50,7 @@ export class JobRunner {
       tracing,
       onEvents,
       graceMs,
-      spacePauseMs,
+      spaceWait,
       maxAttempts,
       timeout,
       queueTimeout,

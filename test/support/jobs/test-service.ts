@@ -1,9 +1,11 @@
 import type { TestContext } from 'node:test'
 import type { SpeechEngine } from '../../../src/asr/speech-engine.ts'
+import { DAY_MS } from '../../../src/clock.ts'
 import { readConfig } from '../../../src/config/config.ts'
 import type { SubmitRequest } from '../../../src/jobs/job-service.ts'
 import { Jobs } from '../../../src/jobs/jobs.ts'
 import type { MediaDeps } from '../../../src/jobs/pipeline/pipeline-deps.ts'
+import type { SpaceWait } from '../../../src/jobs/queue/attempt.ts'
 import type { Resolve } from '../../../src/net/dns/resolver.ts'
 import { createLog, type Log } from '../../../src/observability/log.ts'
 import type { MeasureDisk } from '../../../src/storage/data-folder/disk.ts'
@@ -33,7 +35,7 @@ export type ServiceOptions = {
   heartbeatMs?: number
   /** Replaces the objects on disk. */
   objects?: ObjectStore
-  spacePauseMs?: number
+  spaceWait?: SpaceWait
   resolve?: Resolve
   services?: Services
   /** Replaces the silent log. */
@@ -79,7 +81,7 @@ export async function openService(
     isShared = false,
     runsJobs = true,
     heartbeatMs,
-    spacePauseMs = 10,
+    spaceWait = { pauseMs: 10, maxMs: DAY_MS },
     services,
     resultThread,
     log = createLog('silent'),
@@ -99,7 +101,7 @@ export async function openService(
     log,
     graceMs,
     runsJobs,
-    spacePauseMs,
+    spaceWait,
     ...(resolve && { resolve }),
     services,
     media: media ?? createFakeMedia(),
