@@ -162,5 +162,6 @@ test('--help explains the program and every command', async () => {
     const help = await run([name, '--help'])
     assert.ok(help.stdout.startsWith(`Usage: steno ${name}`))
     assert.equal(help.code, 0)
+    assert.deepEqual(await run(['help', name]), help)
   }
 })

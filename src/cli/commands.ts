@@ -96,6 +96,7 @@ export async function runCommand(args: readonly string[], terminal: Terminal): P
     stderr.write(programHelp())
     return 2
   }
+  if (name === 'help' && rest[0] !== undefined) return runCommand([rest[0], '--help'], terminal)
   if (name === '--help' || name === '-h' || name === 'help') {
     stdout.write(programHelp())
     return 0
