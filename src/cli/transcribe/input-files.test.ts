@@ -60,6 +60,10 @@ test('countBytes passes bytes through and reports the fraction', async () => {
 
 test('a URL that is not http or https is rejected', () => {
   assert.throws(() => readRecording('ftp://x.test/a.mp3'), /^UsageError: .*only http and https/)
+  assert.throws(
+    () => readRecording('https://x y/a.mp3'),
+    /^UsageError: .*it is not a valid address/,
+  )
 })
 
 test('a folder expands to the recordings in it', async (t) => {

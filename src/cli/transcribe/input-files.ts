@@ -30,9 +30,10 @@ export function readRecording(argument: string): Recording {
     return { kind: 'url', name: nameOfUrl(argument), url: argument }
   }
   if (/^[a-z][a-z\d+.-]+:\/\//i.test(argument)) {
-    throw new UsageError(
-      `Cannot read ${sanitize(argument)}: only http and https addresses are fetched`,
-    )
+    const reason = URL.canParse(argument)
+      ? 'only http and https addresses are fetched'
+      : 'it is not a valid address'
+    throw new UsageError(`Cannot read ${sanitize(argument)}: ${reason}`)
   }
   return { kind: 'file', name: basename(argument), path: argument }
 }
