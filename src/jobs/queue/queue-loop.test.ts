@@ -7,6 +7,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
+import { sql } from 'kysely'
 import { createFakeSpeechEngine } from '../../../test/support/asr/fake-speech-engine.ts'
 import { addFile, addJob, claim, makeOverdue } from '../../../test/support/jobs/test-jobs.ts'
 import { ACCOUNT, openService } from '../../../test/support/jobs/test-service.ts'
@@ -15,6 +16,7 @@ import { fakeTimeouts } from '../../../test/support/workers/fake-timeouts.ts'
 import type { Segment } from '../../asr/engines/recognizer.ts'
 import { steadyNow } from '../../clock.ts'
 import { AppError } from '../../errors.ts'
+import { inTransaction } from '../../storage/database/db.ts'
 import { findJob, type Job } from '../../storage/jobs/jobs.ts'
 import { LEASE_MS } from './lease-heartbeat.ts'
 
@@ -161,6 +163,27 @@ test('a job interrupted too often fails, and its checkpoints are removed', async
   assert.deepEqual([job.status, job.errorCode], ['error', 500])
   assert.match(JSON.stringify(job.postSessionMetadata), /the server stopped or hung/)
   while (existsSync(stages)) await delay(5)
+})
+
+test('the checkpoints of failed jobs are removed although the disk is full for others', async (t) => {
+  const { jobs, storage, folder, submit } = await openService(t)
+  const stagesOf = (id: string) => join(folder, 'work', id)
+  const { db } = storage
+  await sql`create trigger full_disk before update of status on jobs
+    when (select count(*) from jobs where status = 'error') >= 100
+    begin select raise(abort, 'disk full'); end`.execute(db.sql)
+  await jobs.start()
+  const ids = await inTransaction(db, async (tx) => {
+    const added = Array.from({ length: 101 }, () => addJob({ ...db, ...tx }, { account: ACCOUNT }))
+    const addedIds = await Promise.all(added)
+    await tx.sql.updateTable('jobs').set({ interruptions: 100 }).execute()
+    for (const id of addedIds) await mkdir(stagesOf(id!), { recursive: true })
+    return addedIds
+  })
+  const left = () => ids.filter((id) => existsSync(stagesOf(id!))).length
+  await submit({ seconds: 1 })
+  while (left() > 1) await delay(5)
+  assert.equal(left(), 1)
 })
 
 test('a closing server lets running jobs finish within the grace period', async (t) => {

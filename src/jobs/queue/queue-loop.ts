@@ -210,12 +210,12 @@ export class QueueLoop {
     if (state.hasExhausted) {
       const reason = 'the server stopped or hung each time the job was running'
       const failure = toFailure(new AppError('attempts_exhausted', reason))
-      await this.#cleanUp(await failExhaustedJobs(db, { maxAttempts, failure, at }), failure)
+      await this.#cleanUp(failExhaustedJobs(db, { maxAttempts, failure, at }), failure)
     }
     if (isOverdue) {
       const detail = `it waited for ${queueTimeout} s (STENO_QUEUE_TIMEOUT_S)`
       const failure = toFailure(new AppError('queue_timeout', detail))
-      await this.#cleanUp(await failOverdueJobs(db, { since, failure, at }), failure)
+      await this.#cleanUp(failOverdueJobs(db, { since, failure, at }), failure)
     }
     return readQueueState(db, options)
   }
@@ -233,16 +233,18 @@ export class QueueLoop {
     await requeueJobsOfExpiredLeases(db, { now, running: this.#slots.ids() })
   }
 
-  /** Cleans up after jobs that ended without an attempt. */
-  async #cleanUp(ended: readonly string[], failure: JobFailure): Promise<void> {
+  /** Cleans up after jobs that end without an attempt, batch by batch. */
+  async #cleanUp(batches: AsyncIterable<string[]>, failure: JobFailure): Promise<void> {
     const { discard, log, metrics, onEvents } = this.#options
-    if (ended.length > 0) onEvents?.()
-    for (const jobId of ended) {
-      log.warn({ jobId, ...failure }, 'job failed')
-      metrics?.jobsEnded.inc({ kind: 'pre-recorded', outcome: outcomeOf(failure) })
-      await discard(jobId).catch((err) => log.warn({ err, jobId }, 'cannot remove checkpoints'))
+    for await (const ended of batches) {
+      if (ended.length > 0) onEvents?.()
+      for (const jobId of ended) {
+        log.warn({ jobId, ...failure }, 'job failed')
+        metrics?.jobsEnded.inc({ kind: 'pre-recorded', outcome: outcomeOf(failure) })
+        await discard(jobId).catch((err) => log.warn({ err, jobId }, 'cannot remove checkpoints'))
+      }
+      if (ended.length > 0) this.#notify()
     }
-    if (ended.length > 0) this.#notify()
   }
 
   #notify(): void {

@@ -320,8 +320,8 @@ test('the queue of pre-recorded jobs ignores sessions', async ({ db }) => {
   assert.equal(await claim(db, { now }), undefined)
   assert.equal(await requeueJobsOfDeadNodes(db, { now }), 0)
   assert.equal(await returnLost(db, { now }), 0)
-  assert.deepEqual(await failExhaustedJobs(db, { maxAttempts: 0, ...late }), [])
-  assert.deepEqual(await failOverdueJobs(db, { since: now, ...late }), [])
+  assert.deepEqual(await Array.fromAsync(failExhaustedJobs(db, { maxAttempts: 0, ...late })), [[]])
+  assert.deepEqual(await Array.fromAsync(failOverdueJobs(db, { since: now, ...late })), [[]])
   assert.deepEqual(await findActivePreRecordedJobs(db), [])
   const state = await readQueueState(db, { now, maxAttempts: 0, running: [] })
   assert.deepEqual(

@@ -122,7 +122,7 @@ test('failed jobs are counted as such, and a failed session by its recording', a
   await cancelRecordedJob(db, { id: (await begin(db)).id, account }, { failure, at: NOON })
   await addJob(db, { runAfter: 1 })
   await addJob(db, { runAfter: 1, account: 'other' })
-  await failOverdueJobs(db, { since: 2, failure, at: NOON })
+  await Array.fromAsync(failOverdueJobs(db, { since: 2, failure, at: NOON }))
   const { id } = await beginNewLiveJob(db)
   const file = { size: 10, duration: 4, channels: 2 }
   await failLiveJob(db, id, { failure, file, at: NOON })

@@ -117,31 +117,33 @@ async function requeueJobs(
 
 /**
  * Fails the waiting jobs that can no longer be claimed: all attempts failed, or too many servers
- * went down.
+ * went down. Yields the ids of each batch once it has ended.
  */
 export function failExhaustedJobs(
   db: Db,
   options: { maxAttempts: number; failure: JobFailure; at: number },
-): Promise<string[]> {
+): AsyncGenerator<string[]> {
   return failWaiting(db, { ...options, condition: isExhausted(options.maxAttempts) })
 }
 
-/** Fails the jobs that have been waiting since before `since`; returns their ids. */
+/**
+ * Fails the jobs that have been waiting since before `since`. Yields the ids of each batch once it
+ * has ended.
+ */
 export function failOverdueJobs(
   db: Db,
   options: { since: number; failure: JobFailure; at: number },
-): Promise<string[]> {
+): AsyncGenerator<string[]> {
   return failWaiting(db, { ...options, condition: sql`run_after < ${options.since}` })
 }
 
 type FailWaiting = { condition: ReturnType<typeof sql<SqlBool>>; failure: JobFailure; at: number }
 
-async function failWaiting(db: Db, options: FailWaiting): Promise<string[]> {
-  const ended: string[] = []
+async function* failWaiting(db: Db, options: FailWaiting): AsyncGenerator<string[]> {
   for (;;) {
-    const some = await inTransaction(db, (tx) => failSome(tx, options))
-    ended.push(...some)
-    if (some.length < BATCH) return ended
+    const ended = await inTransaction(db, (tx) => failSome(tx, options))
+    yield ended
+    if (ended.length < BATCH) return
   }
 }
 

@@ -44,10 +44,19 @@ test('a job is lost only after its lease expired', async ({ db }) => {
 test('a waiting job without attempts left fails, a running one does not', async ({ db }) => {
   const id = (await addJob(db))!
   await claim(db)
-  assert.deepEqual(await failExhaustedJobs(db, { maxAttempts: 1, failure, at: 8000 }), [])
+  assert.deepEqual(
+    await Array.fromAsync(failExhaustedJobs(db, { maxAttempts: 1, failure, at: 8000 })),
+    [[]],
+  )
   await returnLost(db, { now: Number.MAX_SAFE_INTEGER })
-  assert.deepEqual(await failExhaustedJobs(db, { maxAttempts: 2, failure, at: 8000 }), [])
-  assert.deepEqual(await failExhaustedJobs(db, { maxAttempts: 1, failure, at: 8000 }), [id])
+  assert.deepEqual(
+    await Array.fromAsync(failExhaustedJobs(db, { maxAttempts: 2, failure, at: 8000 })),
+    [[]],
+  )
+  assert.deepEqual(
+    await Array.fromAsync(failExhaustedJobs(db, { maxAttempts: 1, failure, at: 8000 })),
+    [[id]],
+  )
   const job = await findJob(db, { id, account: 'acme' })
   assert.deepEqual([job?.status, job?.errorCode, job?.completedAt], ['error', 503, 8000])
   assert.deepEqual(JSON.parse(job!.postSessionMetadata), { failure })
@@ -59,17 +68,25 @@ test('a job interrupted a hundred times is not started again and fails', async (
     await claim(db)
     await requeueJobsOfDeadNodes(db, { now: 5000 })
   }
-  assert.deepEqual(await failExhaustedJobs(db, { maxAttempts: 3, failure, at: 8000 }), [])
+  assert.deepEqual(
+    await Array.fromAsync(failExhaustedJobs(db, { maxAttempts: 3, failure, at: 8000 })),
+    [[]],
+  )
   assert.equal((await claim(db))?.attempt, 1)
   await requeueJobsOfDeadNodes(db, { now: 5000 })
   assert.equal(await claim(db), undefined)
-  assert.deepEqual(await failExhaustedJobs(db, { maxAttempts: 3, failure, at: 8000 }), [id])
+  assert.deepEqual(
+    await Array.fromAsync(failExhaustedJobs(db, { maxAttempts: 3, failure, at: 8000 })),
+    [[id]],
+  )
 })
 
 test('an overdue job fails, counted from when it could run', async ({ db }) => {
   const late = await addJob(db, { runAfter: 999 })
   await addJob(db, { runAfter: 1000 })
-  assert.deepEqual(await failOverdueJobs(db, { since: 1000, failure, at: 8000 }), [late])
+  assert.deepEqual(await Array.fromAsync(failOverdueJobs(db, { since: 1000, failure, at: 8000 })), [
+    [late],
+  ])
 })
 
 test('active jobs are those waiting or running', async ({ db }) => {
