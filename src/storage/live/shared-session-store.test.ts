@@ -167,6 +167,45 @@ describe('sessions in a shared database', { skip: noPostgres }, () => {
     assert.ok(!existsSync(earlierFolder))
   })
 
+  test('a session of an earlier server continues although another node opened it', async (t) => {
+    const { open, folder } = await openNodes(t)
+    const earlierFolder = join(folder, 'earlier')
+    const earlier = await createDiskSessionStore(earlierFolder)
+    await earlier.write(audioAt(0, 100), [lineOf(0, 100)])
+    await earlier.close()
+    await open({ nodeId: 'other' })
+    const { store, isNew } = await open({ earlierFolder })
+    assert.ok(!isNew)
+    assert.equal(await assertStored(store), 1)
+    await store.close()
+    assert.equal(await assertStored((await open({ nodeId: 'third' })).store), 1)
+  })
+
+  test('data of an earlier server never mixes with that of a node that was first', async (t) => {
+    const { db, open, folder } = await openNodes(t)
+    const earlierFolder = join(folder, 'earlier')
+    const earlier = await createDiskSessionStore(earlierFolder)
+    await earlier.write(audioAt(0, 50), [lineOf(0, 50)])
+    await earlier.close()
+    const real = createBatchWriter({ ...db, nodeId: 'first' }, { intervalMs: 1 })
+    const writer: BatchWriter = {
+      async append(batch) {
+        if (batch.seq === 0) {
+          const { store } = await open({ nodeId: 'other', epoch: 1 })
+          await Promise.all(writeCalls(store, { count: 3 }))
+          await store.sync()
+        }
+        return real.append(batch)
+      },
+    }
+    const { store } = await open({ epoch: 2, earlierFolder, writer })
+    const lines = await linesOf(store)
+    assert.equal(await assertStored(store), 3)
+    await store.close()
+    const third = await open({ nodeId: 'third', epoch: 3 })
+    assert.deepEqual(await linesOf(third.store), lines)
+  })
+
   test('an abandoned session can be read, and leftovers of an ended one are deleted', async (t) => {
     const { db, open, folder } = await openNodes(t)
     const { id: openId } = await addLiveJob(db)

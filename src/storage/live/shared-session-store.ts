@@ -35,6 +35,8 @@ export type SharedSessionOptions = {
   onTaken(): void
 }
 
+type SessionData = { audio: Uint8Array; log: Buffer }
+
 /** The local copy of a session, and the number of the next batch. */
 type LocalSessionCopy = { local: DiskSessionStore; next: number }
 
@@ -55,20 +57,23 @@ export async function openSharedStore(
   session: SharedSessionOptions,
 ): Promise<{ store: DiskSessionStore; isNew: boolean }> {
   const copy = await copySession(session)
+  const { local } = copy
   try {
-    if (copy.next === 0) await importEarlier(session, copy.local)
-    const isNew = copy.next === 0 && copy.local.logBytes === 0
-    const imported = isNew || copy.next > 0 ? undefined : await readLocalCopy(copy.local)
+    let earlier: SessionData | undefined
     for (let reads = 0; ; reads++) {
-      const batch = { ...batchOf(session, copy.next), ...imported }
+      const isEmpty = local.audioBytes === 0 && local.logBytes === 0
+      earlier = isEmpty ? await readEarlier(session) : undefined
+      const batch = { ...batchOf(session, copy.next), ...earlier }
       if ((await session.writer.append(batch)) === 'stored') break
       if (reads === MAX_READS) throw new Error('other servers keep writing to the session')
-      copy.next = await copyBatches(session, copy.local, copy.next)
+      copy.next = await copyBatches(session, local, copy.next)
     }
+    if (earlier) await local.write(earlier.audio, logLines(earlier.log))
+    const isNew = copy.next === 0 && !earlier
     copy.next++
     return { store: sharedStore(session, copy), isNew }
   } catch (error) {
-    await copy.local.close()
+    await local.close()
     await removeDiskSessionStore(session.folder)
     throw error
   }
@@ -113,29 +118,22 @@ async function copyBatches(
   return next
 }
 
-/** Appends the data that a server stored on this machine before sessions were shared. */
-async function importEarlier(
-  { earlierFolder, audioAfter }: SharedSessionOptions,
-  local: DiskSessionStore,
-): Promise<void> {
+/** Reads the data that a server stored on this machine before sessions were shared. */
+async function readEarlier({
+  earlierFolder,
+  audioAfter,
+}: SharedSessionOptions): Promise<SessionData | undefined> {
   const earlier = await openDiskSessionStore(earlierFolder, { audioAfter }).catch((error) => {
     if (error instanceof AppError && error.code === 'file_not_found') return undefined
     throw error
   })
-  if (!earlier) return
+  if (!earlier) return undefined
   try {
     const lines = (await Array.fromAsync(earlier.readLines())).flat()
-    await local.write(await earlier.readAudio(0, earlier.audioBytes), lines)
+    return { audio: await earlier.readAudio(0, earlier.audioBytes), log: linesToBytes(lines) }
   } finally {
     await earlier.close()
   }
-}
-
-async function readLocalCopy(
-  local: DiskSessionStore,
-): Promise<{ audio: Uint8Array; log: Uint8Array }> {
-  const lines = (await Array.fromAsync(local.readLines())).flat()
-  return { audio: await local.readAudio(0, local.audioBytes), log: linesToBytes(lines) }
 }
 
 function batchOf({ db, jobId, epoch }: SharedSessionOptions, seq: number) {
