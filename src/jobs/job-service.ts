@@ -5,6 +5,7 @@ import { steadyNow, wallNow } from '../clock.ts'
 import { hasZeroRetention } from '../config/storage/zero-retention.ts'
 import { AppError } from '../errors.ts'
 import type { Actor } from '../storage/accounts/audit-log.ts'
+import type { Db } from '../storage/database/db.ts'
 import { cancelRecordedJob } from '../storage/jobs/cancel-job.ts'
 import { deleteEndedJob } from '../storage/jobs/deletion/delete-job.ts'
 import {
@@ -76,7 +77,7 @@ export type JobServiceOptions = {
   waiters: Pick<JobWaiters, 'ended'>
   /** Called when something may have been queued for receivers. */
   onEvents?: (() => void) | undefined
-  /** Called when a job was deleted. */
+  /** Called when a job was deleted, or may have been. */
   onDeleted?: ((jobId: string) => void) | undefined
 }
 
@@ -203,14 +204,22 @@ export class JobService {
    */
   async remove(job: JobRef, by: Actor = { source: 'server' }): Promise<void> {
     const { db, workFolder } = this.#deps
-    const deleted = await deleteWithObjects(db, (tx) => deleteEndedJob(tx, job, by))
+    let isFound = false
+    const deleteJob = async (tx: Db) => {
+      const deleted = await deleteEndedJob(tx, job, by)
+      isFound = deleted !== undefined
+      return deleted
+    }
+    const deleted = await deleteWithObjects(db, deleteJob).finally(() => {
+      // A failed commit may have deleted the job; otherwise its deliveries are sent again.
+      if (isFound) this.#options.onDeleted?.(job.id)
+    })
     if (!deleted) {
       throw new AppError((await findJob(db, job)) ? 'job_active' : 'job_not_found')
     }
     // PostgreSQL erases the deleted rows now; SQLite erases those of other jobs later, because that
     // is too slow for each request.
     if (db.isShared || deleted.zeroRetention) await db.dialect.eraseDeletedRows(db)
-    this.#options.onDeleted?.(job.id)
     await db.deletions.delete(deleted.objects)
     await removeCheckpoints(workFolder, job.id)
   }

@@ -202,7 +202,7 @@ test('a job can be deleted while the object store is unavailable', async (t) => 
   await assert.rejects(service.jobs.service.remove({ id, account }), { code: 'job_not_found' })
 })
 
-test("a deleted job leaves no objects if the database's response is lost", async (t) => {
+test("a job is deleted completely although the database's response is lost", async (t) => {
   const service = await openService(t)
   await service.jobs.start()
   const id = await service.submit({ seconds: 9000 - 900 })
@@ -211,10 +211,16 @@ test("a deleted job leaves no objects if the database's response is lost", async
   const lossy = createLossyDatabase(db)
   const deps = { db: lossy.db, workFolder: service.folder } as PipelineDeps
   const waiters = { ended: async () => {} }
-  const jobs = new JobService({ deps, runner: undefined, waiters })
+  const deleted: string[] = []
+  const onDeleted = (jobId: string) => deleted.push(jobId)
+  const jobs = new JobService({ deps, runner: undefined, waiters, onDeleted })
+  lossy.loseNext()
+  await assert.rejects(jobs.remove({ id, account: 'other' }), /Connection terminated/)
+  assert.deepEqual(deleted, [])
   lossy.loseNext()
   await assert.rejects(jobs.remove({ id, account }), /Connection terminated/)
   assert.deepEqual(await Array.fromAsync(objects.list()), [])
+  assert.deepEqual(deleted, [id])
   await assert.rejects(jobs.remove({ id, account }), { code: 'job_not_found' })
 })
 
