@@ -12,13 +12,14 @@ import { deleteEvents } from '../storage/jobs/events.ts'
 import { deleteExpiredKeys } from '../storage/jobs/job-writer.ts'
 import { findActivePreRecordedJobs } from '../storage/jobs/queue/queue-maintenance.ts'
 import { deleteExpiredTokens } from '../storage/live/session-tokens.ts'
+import { restoreOrphanObjects } from '../storage/objects/orphans/orphan-objects.ts'
 import type { Orphans } from '../storage/objects/orphans/orphans.ts'
 import { deleteUnusedRecordings } from '../storage/recordings/recordings.ts'
 import { removeStaleCheckpoints } from './pipeline/checkpoints/checkpoints.ts'
 
 /** How often maintenance looks for expired data. */
 const INTERVAL_MS = 60_000
-/** How often orphans are deleted: checking them one by one takes long. */
+/** How often orphans are moved back or deleted: checking them one by one takes long. */
 const ORPHANS_INTERVAL_MS = 3_600_000
 
 /**
@@ -89,7 +90,7 @@ async function removeWork({ db, workFolder, findRunning }: MaintenanceOptions): 
 
 /**
  * Uploads stored before `uploadsFrom` are checked already: they were deleted, or are deleted with
- * the last job that uses them. `orphansAt` is when orphans were deleted last. Both are milliseconds
+ * the last job that uses them. `orphansAt` is when orphans were checked last. Both are milliseconds
  * since 1970.
  */
 type MaintenanceState = { uploadsFrom: number; orphansAt: number }
@@ -108,15 +109,21 @@ async function deleteExpired(options: MaintenanceOptions, state: MaintenanceStat
   await deleteOldOrphans(options, state)
 }
 
+/**
+ * Moves back the orphans that got a row after all, because a node stood still between writing the
+ * object and the row; then deletes old ones.
+ */
 async function deleteOldOrphans(
-  { log, orphans, orphanDays = 0, signal }: MaintenanceOptions,
+  { db, log, orphans, orphanDays = 0, signal }: MaintenanceOptions,
   state: MaintenanceState,
 ): Promise<void> {
   const now = wallNow()
-  if (Math.abs(now - state.orphansAt) < ORPHANS_INTERVAL_MS) return
+  if (!orphans || Math.abs(now - state.orphansAt) < ORPHANS_INTERVAL_MS) return
   state.orphansAt = now
-  const removed = await orphans?.deleteBefore(now - orphanDays * DAY_MS, { signal })
-  if (removed) log.info({ removed }, 'deleted expired orphaned objects')
+  const restored = await restoreOrphanObjects(db, orphans)
+  if (restored > 0) log.info({ restored }, 'restored orphaned objects that are referenced again')
+  const removed = await orphans.deleteBefore(now - orphanDays * DAY_MS, { signal })
+  if (removed > 0) log.info({ removed }, 'deleted expired orphaned objects')
 }
 
 async function deleteOldJobs(options: MaintenanceOptions): Promise<void> {
