@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Db } from '../database/db.ts'
+import { type Db, inTransaction } from '../database/db.ts'
 import { statement } from '../database/statement.ts'
 import type { JobRow } from '../database/tables.ts'
 import { type RedactedAudio, readRedactedAudio } from './redacted-audio.ts'
@@ -93,21 +93,40 @@ export async function filterActiveJobs(db: Db, ids: readonly string[]): Promise<
   return new Set(rows.map(({ id }) => id))
 }
 
-/** Replaces the metadata of a session; returns false if there is no such job. */
-export async function replacePostSessionMetadata(
+/**
+ * Replaces the metadata of a session, except for the reason why it failed; returns false if there
+ * is no such job.
+ */
+export function replacePostSessionMetadata(
   db: Db,
-  { id, account, kind }: JobRef,
+  job: JobRef,
   metadata: JsonText,
 ): Promise<boolean> {
-  let change = db.sql
-    .updateTable('jobs')
-    .set({ post_session_metadata: metadata })
-    .where('id', '=', id)
-    .where('account', '=', account)
-  if (kind) change = change.where('kind', '=', kind)
-  const { numUpdatedRows } = await change.executeTakeFirst()
-  return numUpdatedRows === 1n
+  return inTransaction(db, async (tx) => {
+    await tx.dialect.lockRows?.(tx, 'jobs', sql`id = ${job.id}`)
+    const found = await findJob(tx, job)
+    if (!found) return false
+    const { failure } = JSON.parse(found.postSessionMetadata) as { failure?: unknown }
+    const isFailed = found.status === 'error' && failure !== undefined
+    const replaced = isFailed ? withField(metadata, 'failure', failure) : metadata
+    const change = tx.sql.updateTable('jobs').set({ post_session_metadata: replaced })
+    await change.where('id', '=', job.id).execute()
+    return true
+  })
 }
+
+/**
+ * Sets a field of an object in JSON text. Numbers beyond the precision of JavaScript stay
+ * unchanged.
+ */
+export function withField(text: string, field: string, value: unknown): string {
+  const exact = (_key: string, parsed: unknown, { source }: { source?: string }) => {
+    return typeof parsed === 'number' ? rawJSON(source!) : parsed
+  }
+  return JSON.stringify({ ...JSON.parse(text, exact as never), [field]: value })
+}
+
+const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => unknown }
 
 /** A row of the columns that a `Job` is read from. */
 export type ViewedRow = Pick<JobRow, (typeof jobColumns)[number]>

@@ -16,7 +16,7 @@ import {
   queueWebhooks,
 } from '../deliveries/queue-deliveries.ts'
 import { endedColumns, type JobFailure } from '../jobs/finish-job.ts'
-import { type JobStatus, readRequestWarnings } from '../jobs/jobs.ts'
+import { type JobStatus, readRequestWarnings, withField } from '../jobs/jobs.ts'
 import type { SessionMessage } from '../jobs/queue/insert-job.ts'
 import { type Lease, updateLeasedJob } from '../jobs/queue/lease.ts'
 import type { ResultColumns } from '../jobs/results.ts'
@@ -254,19 +254,6 @@ export function failLiveJob(
     return true
   })
 }
-
-/**
- * Sets a field of an object in JSON text. Numbers beyond the precision of JavaScript stay
- * unchanged.
- */
-function withField(text: string, field: string, value: unknown): string {
-  const exact = (_key: string, parsed: unknown, { source }: { source?: string }) => {
-    return typeof parsed === 'number' ? rawJSON(source!) : parsed
-  }
-  return JSON.stringify({ ...JSON.parse(text, exact as never), [field]: value })
-}
-
-const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => unknown }
 
 /** Queues the end message after everything already queued for the callback. */
 async function queueEnd(

@@ -219,6 +219,16 @@ test("a failed session records its reason beside the client's metadata", async (
   assert.equal(await failLiveJob(db, id, { failure, at: 600 }), false, 'only once')
 })
 
+test('metadata that arrives after the failure keeps the reason', async ({ db }) => {
+  const { id } = await addLiveJob(db)
+  await failLiveJob(db, id, { failure, at: 500 })
+  const reported = '{"failure":"mine","big":12345678901234567890}'
+  assert.ok(await replacePostSessionMetadata(db, { id, account, kind: 'live' }, reported))
+  const job = await findJob(db, { id, account })
+  const merged = `{"failure":${JSON.stringify(failure)},"big":12345678901234567890}`
+  assert.equal(job?.postSessionMetadata, merged)
+})
+
 test('a connected session can be failed, a pre-recorded job cannot', async ({ db }) => {
   const { id, lease } = await beginNewLiveJob(db)
   const recorded = (await addJob(db))!

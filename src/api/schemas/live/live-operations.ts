@@ -37,5 +37,5 @@ export const patchOperation: ApiOperation = {
   operationId: 'patchLive',
   summary: 'Update the metadata of a live session',
   description:
-    'Replaces its `post_session_metadata` by the field of that name or, where there is none, by the whole body. Works in every state.',
+    'Replaces its `post_session_metadata` by the field of that name or, where there is none, by the whole body. Works in every state. The `failure` of a failed session stays.',
 }
