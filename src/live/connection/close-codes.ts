@@ -24,11 +24,12 @@ export const ABNORMAL_CLOSURE = 1006
 
 /** The reasons that are sent with close codes; clients show them. */
 export const closeReasons: Record<number, string> = {
-  [closeCodes.frameTooLarge]: 'frame too large',
+  [closeCodes.frameTooLarge]: 'frame too large: send smaller ones',
   [closeCodes.internalError]: 'internal error',
   [closeCodes.restart]: 'server restarts, connect again',
   [closeCodes.overloaded]: 'server overloaded, or too much unread: connect again later',
-  [closeCodes.misuse]: 'protocol misuse',
+  [closeCodes.misuse]:
+    'protocol misuse: wrong offset, WAV header of another format, or 20 unreadable frames in a row',
   [closeCodes.unauthorized]: 'token or key unknown or expired',
   [closeCodes.sessionLimit]: 'session limit',
   [closeCodes.replaced]: 'replaced by a newer connection',

@@ -26,7 +26,8 @@ test('a frame of one mebibyte is accepted, one byte more closes with 1009', asyn
   client.send(Buffer.alloc(1_048_576))
   await client.waitForType('audio_chunk')
   client.send(Buffer.alloc(1_048_577))
-  assert.equal((await client.closed).code, 1009)
+  const { code, reason } = await client.closed
+  assert.deepEqual([code, reason], [1009, 'frame too large: send smaller ones'])
   assert.equal((await jobOf(id, server)).status, 'processing')
   const again = await connect(url)
   again.stop()

@@ -136,8 +136,11 @@ test('a client that sends its offset resumes there without duplicates', async ()
 
 test('an offset beyond the audio or an invalid one closes with 4400', async () => {
   const { url } = await openSession(server)
-  assert.equal((await (await connect(url, { offset: 1 })).closed).code, 4400)
-  assert.equal((await (await connect(`${url}&offset=-1`)).closed).code, 4400)
+  for (const wrong of [await connect(url, { offset: 1 }), await connect(`${url}&offset=-1`)]) {
+    const { code, reason } = await wrong.closed
+    assert.equal(code, 4400)
+    assert.match(reason, /offset/)
+  }
   const client = await connect(url, { offset: 0 })
   client.stop()
   assert.equal((await client.closed).code, 1000)

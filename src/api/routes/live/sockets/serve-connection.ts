@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { type RawData, type WebSocket, WebSocketServer } from 'ws'
+import { type RawData, WebSocket, WebSocketServer } from 'ws'
 import { type ReceiveTimeout, startReceiveTimeout } from '../../../../clock.ts'
 import {
   ABNORMAL_CLOSURE,
@@ -36,6 +36,13 @@ export type SocketServerOptions = {
   chooseProtocol?: (offered: Set<string>) => string | false
 }
 
+/** A socket that gives the reason for its code, also if it closes itself because of a bad frame. */
+class ExplainedSocket extends WebSocket {
+  override close(code?: number, reason = closeReasons[code ?? NO_STATUS]): void {
+    super.close(code, reason)
+  }
+}
+
 /** Creates the server that accepts upgrade requests. By default it supports no subprotocol. */
 export function createSocketServer({ maxPayload, chooseProtocol }: SocketServerOptions) {
   const limits = { maxPayload, maxFragments: MAX_FRAGMENTS, closeTimeout: CLOSE_TIMEOUT_MS }
@@ -43,7 +50,8 @@ export function createSocketServer({ maxPayload, chooseProtocol }: SocketServerO
   // One frame per turn of the event loop: a socket may receive ten thousand frames at once.
   const pacing = { allowSynchronousEvents: false }
   const handshake = { noServer: true, perMessageDeflate: false, handleProtocols }
-  return new WebSocketServer({ ...handshake, ...limits, ...pacing })
+  const socket = { WebSocket: ExplainedSocket }
+  return new WebSocketServer({ ...handshake, ...limits, ...pacing, ...socket })
 }
 
 /** Turns an upgrade request into a socket; `lines` are added to the head of the response. */
@@ -234,5 +242,5 @@ function watchHeartbeat(webSocket: WebSocket, connection: SocketConnection) {
 /** Closes with a code, or with an internal error if the code must not be sent. */
 export function closeSocket(webSocket: WebSocket, code: number): void {
   const isSendable = code >= 1000 && code !== NO_STATUS && code !== ABNORMAL_CLOSURE
-  webSocket.close(isSendable ? code : closeCodes.internalError, closeReasons[code])
+  webSocket.close(isSendable ? code : closeCodes.internalError)
 }
