@@ -3,7 +3,7 @@ import multipart from '@fastify/multipart'
 import fc from 'fast-check'
 import Fastify from 'fastify'
 import { readAudioPart } from '../../../src/api/bodies/receiving/multipart/audio-part.ts'
-import { formOptions, readParts } from '../../../src/api/bodies/receiving/multipart/form-stream.ts'
+import { formOptions } from '../../../src/api/bodies/receiving/multipart/form-stream.ts'
 import { AppError } from '../../../src/errors.ts'
 import { ownHeaders, requestRaw } from '../../../test/support/api/hostile-requests.ts'
 import { createToneWav } from '../../../test/support/audio/recordings.ts'
@@ -54,7 +54,7 @@ const parser = Fastify()
 await parser.register(multipart, formOptions)
 parser.post('/', async (request) => {
   let bytes = 0
-  const { filename, body } = await readAudioPart(readParts(request))
+  const { filename, body } = await readAudioPart(request)
   for await (const chunk of body) bytes += chunk.byteLength
   return { filename, bytes }
 })

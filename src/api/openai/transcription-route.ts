@@ -9,7 +9,7 @@ import type { Job } from '../../storage/jobs/jobs.ts'
 import type { OpenAiFormat } from '../../text/formats/openai.ts'
 import type { BodyReader } from '../bodies/body-reader.ts'
 import { readAudioPart } from '../bodies/receiving/multipart/audio-part.ts'
-import { formOptions, readParts } from '../bodies/receiving/multipart/form-stream.ts'
+import { formOptions } from '../bodies/receiving/multipart/form-stream.ts'
 import { toSubmission } from '../bodies/submission/to-submission.ts'
 import { disconnectSignal } from '../middleware/disconnect-signal.ts'
 import { markDeliveredWhenSent } from '../responses/mark-delivered.ts'
@@ -77,7 +77,7 @@ async function receiveForm(
   const fields = new Map<string, string[]>()
   if (!request.isMultipart())
     throw new AppError('content_type_unsupported', 'send the file as multipart/form-data')
-  const part = await readAudioPart(readParts(request), {
+  const part = await readAudioPart(request, {
     name: 'file',
     onText(field, text) {
       const name = field.replace(/\[\]$/, '')

@@ -155,6 +155,8 @@ const names: [parameters: string, name: string][] = [
     'Gespräch.wav',
   ],
   ['filename="=?utf-8?B?.wav"', '=?utf-8?B?.wav'],
+  ['filename="=?UTF-8?Q?Gespr=C3=A4ch_100%25_=3D.wav?="', 'Gespräch 100%25 =.wav'],
+  ['filename="caf%C3%A9%25.wav"', 'caf%C3%A9%25.wav'],
   ['filename="/"', 'ID.wav'],
   ['filename=".."', 'ID.wav'],
 ]
@@ -167,6 +169,22 @@ for (const [parameters, name] of names) {
     const headers = { 'x-service-key': server.key }
     const file = await fetch(`${server.url}/file/${id}`, { headers })
     assert.equal((await file.arrayBuffer()).byteLength, recording.length)
+  })
+}
+
+const aiohttpNames: [filename: string, name: string][] = [
+  ['caf%C3%A9%20100%2525.wav', 'café 100%25.wav'],
+  ['a%22%2F..%2F%0d%0ab.wav', 'b.wav'],
+  ['%C3%zz.wav', '%C3%zz.wav'],
+  ['%C3.wav', '\ufffd.wav'],
+  ['100%25 of it.wav', '100%25 of it.wav'],
+]
+for (const [filename, name] of aiohttpNames) {
+  test(`a file that aiohttp names ${filename} is called ${name}`, async () => {
+    const form = part(`name="audio"; filename="${filename}"`) + END
+    const type = 'multipart/form-data; boundary=b\r\nuser-agent: Python/3.11 aiohttp/3.14.5'
+    const { content } = await send(form, type)
+    assert.equal((JSON.parse(content) as Uploaded).audio_metadata.filename, name)
   })
 }
 

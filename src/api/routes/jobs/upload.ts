@@ -6,7 +6,7 @@ import { AppError } from '../../../errors.ts'
 import type { StoredRecording } from '../../../storage/recordings/recordings.ts'
 import type { BodyReader } from '../../bodies/body-reader.ts'
 import { MAX_IGNORED_BYTES, readAudioPart } from '../../bodies/receiving/multipart/audio-part.ts'
-import { formOptions, readParts } from '../../bodies/receiving/multipart/form-stream.ts'
+import { formOptions } from '../../bodies/receiving/multipart/form-stream.ts'
 import { toSourceFieldError } from '../../bodies/submission/source-field-error.ts'
 import { findUpload } from '../../bodies/submission/to-submission.ts'
 import { validationError } from '../../bodies/validation/validate-fields.ts'
@@ -68,7 +68,7 @@ export function uploadRoutes({
         `more than ${config.storage.maxFileBytes} bytes (STENO_MAX_FILE_BYTES)`,
       )
     }
-    const part = await readAudioPart(readParts(request))
+    const part = await readAudioPart(request)
     return jobs.service.upload(request.account, { ...part, signal })
   }
 

@@ -1,8 +1,10 @@
+import querystring from 'node:querystring'
 import type { Readable } from 'node:stream'
 import type { MultipartFile } from '@fastify/multipart'
+import type { FastifyRequest } from 'fastify'
 import { AppError } from '../../../../errors.ts'
 import { sanitizeFileName } from '../../../../jobs/uploads/sanitize-file-name.ts'
-import { MAX_PARTS } from './form-stream.ts'
+import { MAX_PARTS, readParts } from './form-stream.ts'
 
 /** Maximum bytes of all other parts together, which must be received even if they are not used. */
 export const MAX_IGNORED_BYTES = 64 * 1024 * 1024
@@ -25,16 +27,20 @@ const MAX_TEXT_BYTES = 64 * 1024
  * or nothing.
  */
 export async function readAudioPart(
-  form: AsyncIterable<MultipartFile>,
+  request: FastifyRequest,
   { name = 'audio', onText }: AudioPartOptions = {},
 ): Promise<AudioPart> {
-  const parts = form[Symbol.asyncIterator]()
+  const parts = readParts(request)[Symbol.asyncIterator]()
+  const { 'user-agent': client = '' } = request.headers
   let ignoredBytes = 0
   for (;;) {
     const part = await nextPart(parts)
     if (!part) throw new AppError('upload_invalid', `the form has no part named ${name}`)
     if (part.fieldname === name) {
-      return { filename: sanitizeFileName(unescapeName(part.filename)), body: audioBytes(part) }
+      return {
+        filename: sanitizeFileName(unescapeName(part.filename ?? '', client)),
+        body: audioBytes(part),
+      }
     }
     await readOtherPart(part)
   }
@@ -66,16 +72,26 @@ export async function readAudioPart(
 }
 
 /**
- * Replaces the escapes of a name. Browsers, curl and fetch escape these three characters only
- * (WHATWG, forms); .NET writes a name outside ASCII as an encoded word (RFC 2047).
+ * Replaces the escapes of a name. Browsers, curl and fetch escape three characters only (WHATWG,
+ * forms); aiohttp escapes all but those of `ESCAPED`, and only its name tells, because files may
+ * really be called `100%25.mp3`. .NET and Spring write a name outside ASCII as an encoded word (RFC
+ * 2047), base64 or quoted.
  */
-function unescapeName(name = ''): string {
+function unescapeName(name: string, client: string): string {
+  if (/\baiohttp\//i.test(client) && ESCAPED.test(name)) return querystring.unescape(name)
   return name
     .replace(/^=\?utf-8\?b\?([a-z\d+/]*=*)\?=$/i, (_, encoded) =>
       Buffer.from(encoded, 'base64').toString(),
     )
+    .replace(/^=\?utf-8\?q\?([^?]*)\?=$/i, (_, encoded: string) =>
+      querystring.unescape(
+        encoded.replaceAll('%', '%25').replaceAll('_', ' ').replaceAll('=', '%'),
+      ),
+    )
     .replace(/%(?:22|0d|0a)/gi, decodeURIComponent)
 }
+
+const ESCAPED = /^(?:[\w.~-]|%[\da-f]{2})+$/i
 
 async function nextPart(parts: AsyncIterator<MultipartFile>): Promise<MultipartFile | undefined> {
   try {
