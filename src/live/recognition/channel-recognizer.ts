@@ -221,6 +221,7 @@ export class ChannelRecognizer {
     if (ownWords.length === 0) return
     const view = viewLiveUtterance({ ...spoken, words: ownWords }, span)
     this.#options.emit({ type: 'partial', channel, number, view, begunAt: startedAt })
+    this.#partialSchedule.sent(performance.now())
   }
 
   /** The language of the last utterance, whose model is the best guess for the next one. */

@@ -26,9 +26,21 @@ test('after words the next partial waits for the interval, which grows with the 
   assert.deepEqual([schedule.isDue(2999, long), schedule.isDue(3000, long)], [false, true])
 })
 
-test('the first partial of an utterance does not wait for those of the one before', () => {
+test('the first partial of an utterance waits for the shortest interval only', () => {
+  const schedule = new PartialSchedule(500)
+  schedule.recognized({ startedAt: 0, now: 1000 })
+  schedule.foundWords(1000, { load: 1 })
+  schedule.utteranceEnded()
+  assert.equal(schedule.isDue(1000, long), true, 'none was sent')
+  schedule.sent(1200)
+  schedule.foundWords(1200, { load: 1 })
+  schedule.utteranceEnded()
+  assert.deepEqual([schedule.isDue(1699, long), schedule.isDue(1700, long)], [false, true])
+})
+
+test('the next partial waits for the interval after one that was sent late', () => {
   const schedule = new PartialSchedule(500)
   schedule.foundWords(10, { load: 0 })
-  schedule.utteranceEnded()
-  assert.equal(schedule.isDue(10, long), true)
+  schedule.sent(400)
+  assert.deepEqual([schedule.isDue(899, long), schedule.isDue(900, long)], [false, true])
 })

@@ -9,6 +9,8 @@ const PARTIAL_PAUSE_FACTOR = 3
 export class PartialSchedule {
   readonly #intervalMs: number
   #nextAt = 0
+  /** When the shortest interval after the last partial ends. */
+  #earliest = 0
 
   constructor(intervalMs: number) {
     this.#intervalMs = intervalMs
@@ -32,9 +34,15 @@ export class PartialSchedule {
     this.#postpone(now + this.#intervalMs * partialIntervalFactor(load))
   }
 
-  /** The first partial of the next utterance is due at once. */
+  /** A partial was sent, perhaps late: it had to wait for earlier finals. */
+  sent(now: number): void {
+    this.#earliest = now + this.#intervalMs
+    this.#postpone(this.#earliest)
+  }
+
+  /** The first partial of the next utterance waits for the shortest interval only. */
   utteranceEnded(): void {
-    this.#nextAt = 0
+    this.#nextAt = this.#earliest
   }
 
   #postpone(until: number): void {
