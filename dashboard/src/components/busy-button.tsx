@@ -1,4 +1,5 @@
 import type { ComponentProps, JSX } from 'preact'
+import { useState } from 'preact/hooks'
 
 /**
  * A button that does nothing while its work is going on. It is not disabled then, because a
@@ -21,4 +22,17 @@ export function BusyButton({
       }}
     />
   )
+}
+
+/** A button that does nothing until its last action has ended. */
+export function ActionButton({
+  action,
+  ...others
+}: ComponentProps<'button'> & { action: () => Promise<void> }): JSX.Element {
+  const [isBusy, setBusy] = useState(false)
+  const run = () => {
+    setBusy(true)
+    void action().finally(() => setBusy(false))
+  }
+  return <BusyButton {...others} isBusy={isBusy} onClick={run} />
 }

@@ -9,6 +9,7 @@ import type {
 import { hasScope, request } from '../api/api.ts'
 import { onEvent } from '../api/events.ts'
 import { inOrder } from '../api/in-order.ts'
+import { ActionButton } from '../components/busy-button.tsx'
 import { formatDateTime } from '../components/format.ts'
 import { report } from '../components/notices.tsx'
 import { TableHeads } from '../components/table-heads.tsx'
@@ -43,9 +44,8 @@ export function DeliveriesPage(): JSX.Element {
     load().catch(report)
     return onEvent(() => load().catch(report))
   }, [load])
-  const change: Change = (path, options = { method: 'POST' }) => {
+  const change: Change = (path, options = { method: 'POST' }) =>
     request(path, options).then(load).catch(report)
-  }
   return (
     <>
       <h1>{t.title}</h1>
@@ -110,13 +110,12 @@ function DeliveryRow({ delivery, change }: RowProps): JSX.Element {
       </td>
       <td class="actions">
         {hasScope('write') && status !== 'pending' && (
-          <button
-            type="button"
+          <ActionButton
             aria-label={t.resendTo(event, url)}
-            onClick={() => change(`v2/deliveries/${id}/resend`)}
+            action={() => change(`v2/deliveries/${id}/resend`)}
           >
             {t.resend}
-          </button>
+          </ActionButton>
         )}
       </td>
     </tr>

@@ -1,8 +1,7 @@
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
 import type { ApiEndpoint, ApiWebhookTest } from '../../../src/cli/client/api-types.ts'
 import { hasScope, request } from '../api/api.ts'
-import { BusyButton } from '../components/busy-button.tsx'
+import { ActionButton } from '../components/busy-button.tsx'
 import { notify, report } from '../components/notices.tsx'
 import { TableHeads } from '../components/table-heads.tsx'
 import { texts } from '../texts.ts'
@@ -11,7 +10,7 @@ const t = texts.deliveries
 const TEST_MS = 12_000
 
 /** Sends a request that changes something, and reloads the page. */
-export type Change = (path: string, options?: { method: string }) => void
+export type Change = (path: string, options?: { method: string }) => Promise<void>
 
 type ReceiversProps = { receivers: readonly ApiEndpoint[]; change: Change; reload: () => void }
 
@@ -82,13 +81,12 @@ function Receiver({ receiver, change, reload }: ReceiverProps): JSX.Element {
         {hasScope('write') && (
           <>
             {kind === 'webhook' && <Test id={id} url={url} onDone={reload} />}
-            <button
-              type="button"
+            <ActionButton
               aria-label={t[action](url)}
-              onClick={() => change(`v2/endpoints/${id}/${action}`)}
+              action={() => change(`v2/endpoints/${id}/${action}`)}
             >
               {isOn ? t.off : t.on}
-            </button>
+            </ActionButton>
             {kind === 'webhook' && receiver.source !== 'settings' && (
               <Remove id={id} url={url} change={change} />
             )}
@@ -102,9 +100,7 @@ function Receiver({ receiver, change, reload }: ReceiverProps): JSX.Element {
 type TestProps = { id: string; url: string; onDone: () => void }
 
 function Test({ id, url, onDone }: TestProps): JSX.Element {
-  const [isBusy, setBusy] = useState(false)
   const send = async () => {
-    setBusy(true)
     try {
       const path = `v2/endpoints/${id}/test`
       const { is_delivered, reason } = await request<ApiWebhookTest>(path, { method: 'POST' })
@@ -113,14 +109,13 @@ function Test({ id, url, onDone }: TestProps): JSX.Element {
     } catch (error) {
       report(error)
     } finally {
-      setBusy(false)
       onDone()
     }
   }
   return (
-    <BusyButton aria-label={t.testOf(url)} isBusy={isBusy} onClick={() => void send()}>
+    <ActionButton aria-label={t.testOf(url)} action={send}>
       {t.test}
-    </BusyButton>
+    </ActionButton>
   )
 }
 
@@ -128,14 +123,13 @@ type RemoveProps = { id: string; url: string; change: Change }
 
 function Remove({ id, url, change }: RemoveProps): JSX.Element {
   return (
-    <button
-      type="button"
+    <ActionButton
       aria-label={t.removeOf(url)}
-      onClick={() => {
-        if (confirm(t.removeQuestion(url))) change(`v2/endpoints/${id}`, { method: 'DELETE' })
+      action={async () => {
+        if (confirm(t.removeQuestion(url))) await change(`v2/endpoints/${id}`, { method: 'DELETE' })
       }}
     >
       {texts.remove}
-    </button>
+    </ActionButton>
   )
 }

@@ -3,6 +3,7 @@ import test from 'node:test'
 import type { Locator, Request } from 'playwright-core'
 import { generateKey } from '../../../src/api/auth/generate-key.ts'
 import { openBrowser, openPage, signIn, whyNoBrowser } from '../../support/browser.ts'
+import { addDue } from '../../support/delivery/test-deliveries.ts'
 import { addDoneJob } from '../../support/jobs/done-job.ts'
 import { call } from '../../support/net/http-client.ts'
 import { startServer, type TestServer } from '../../support/server/start-server.ts'
@@ -57,6 +58,14 @@ async function addFailedJob(server: TestServer): Promise<string> {
   return id
 }
 
+/** Stores an event that was delivered. */
+async function addDeliveredEvent({ app }: TestServer): Promise<void> {
+  const { sql } = app.storage.db
+  const endpoint = await sql.selectFrom('endpoints').select('id').executeTakeFirstOrThrow()
+  await addDue({ sql }, { account: 'test', endpoint: endpoint.id, nextAt: Number.MAX_SAFE_INTEGER })
+  await sql.updateTable('deliveries').set({ state: 'delivered', next_at: null }).execute()
+}
+
 test('buttons keep the focus of the keyboard while they work', { skip }, async (t) => {
   const server = await startServer()
   t.after(() => server.close())
@@ -77,6 +86,10 @@ test('buttons keep the focus of the keyboard while they work', { skip }, async (
   await page.getByLabel('Address').fill('http://b.example/')
   await pressWhileBusy(button('Create'), { path: /v2\/endpoints$/ })
   await pressWhileBusy(button(/^Send a test event/), { path: /\/test$/ })
+  await pressWhileBusy(button(/^Switch off/), { path: /\/disable$/ })
+  await addDeliveredEvent(server)
+  await page.reload()
+  await pressWhileBusy(button(/^Send again/), { path: /\/resend$/ })
 
   const failed = await addFailedJob(server)
   await page.goto(`${server.url}/#/pre-recorded/${failed}`)
