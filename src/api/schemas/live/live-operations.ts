@@ -14,7 +14,7 @@ connection replaces an older one (close 4409).
 - *After the stop* come the last transcripts, \`end_recording\`, \`post_transcript\`, \`post_final_transcript\`, \`end_session\`,
   and close 1000; by then the job is \`done\` and its recording is there.
 - *A lost connection* leaves the session open for a while. Connect again and send what was not acknowledged; with
-  \`&offset=N\` you say which byte of the session comes next.
+  \`&offset=N\` you say which byte of the session comes next. Messages that may not have arrived come again, unchanged.
 
 Closes: 1000 the end, 1009 message too large, 1011 internal error, 1012 the server restarts, 1013 overloaded, 4400 misuse,
 4401 token unknown or expired, 4408 time limit, 4409 replaced, 4410 ended or deleted, 4500 failed. After 1009 to 1013, or
