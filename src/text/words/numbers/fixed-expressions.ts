@@ -1,7 +1,9 @@
 import type { Word } from '../../../transcript/transcript.ts'
+import { isFunctionWordInText } from '../letter-case.ts'
 import { wordPartsOf } from '../word-parts.ts'
 import { isStreetAt } from './clock-context.ts'
-import { AFTER_NUMBER, COUNTED, LABEL } from './number-context.ts'
+import { dictatedDigitsAt } from './dictated-digits.ts'
+import { AFTER_NUMBER, COUNTED, LABEL, SCALE } from './number-context.ts'
 import { parseSpokenNumber } from './number-words.ts'
 
 /** Expressions whose number is part of the name or the verb: it stays in words. */
@@ -12,13 +14,19 @@ const KEPT = [
   'ground zero',
   'patient zero',
   'cloud nine',
+  'one two punch',
 ].map((expression) => expression.split(' '))
+
+const MAX_CLOCK_WORDS = 3
+/** Before these, "oh eight" is a year, and "oh six hundred" a time. */
+const BEFORE_OH = /^(?:in|since|until|till|by|of|at|around|before|after|from|to)$/
 
 /** Expressions that are written in their own way, unless they count what follows. */
 const WRITTEN: readonly (readonly [spoken: readonly string[], written: string])[] = [
   [['twenty', 'four', 'seven'], '24/7'],
   [['nine', 'one', 'one'], '911'],
   [['nine', 'eleven'], '9/11'],
+  [['ten', 'four'], '10-4'],
 ]
 const FRACTION =
   /^(?:an? (?:half|quarter|third)|one (?:half|quarter|third)|two thirds|three quarters)$/
@@ -45,7 +53,53 @@ export function keptWordsAt(words: readonly Word[], at: number): number {
   // "A minute or two" says that the number is vague.
   const isVague = /^an?$/.test(coreAt(words, at - 2)) && !isNumber(coreAt(words, at - 1))
   if (isVague && matchParts(words, at, ['or', 'two'])) return 2
-  return wordsOfHalf(words, at) || (isHourOfHalf(words, at) ? 1 : 0) || wordsOfName(words, at)
+  return (
+    wordsOfHalf(words, at) ||
+    wordsOfRatio(words, at) ||
+    wordsAfterOh(words, at) ||
+    wordsAfterUnit(words, at) ||
+    (isHourOfHalf(words, at) ? 1 : 0) ||
+    wordsOfName(words, at)
+  )
+}
+
+/** Returns how many words "one in five" and "one on one" have, whose "one" is in words. */
+function wordsOfRatio(words: readonly Word[], at: number): number {
+  if (coreAt(words, at) !== 'one' || LABEL.test(coreAt(words, at - 1))) return 0
+  const cores = coresFrom(words, at, 5)
+  const link = /^one (?:in|for|on|out of)(?= )/.exec(cores.join(' '))?.[0].split(' ').length ?? 0
+  const parts = cores.slice(link).flatMap((core) => core.split('-'))
+  const whole = link > 0 ? parseSpokenNumber(parts) : undefined
+  // One in nineteen ninety, one for five dollars.
+  if (!whole || whole.isOrdinal || isYear(parts.slice(0, whole.words), whole.value)) return 0
+  const next = parts[whole.words] ?? ''
+  const isCounted = next !== '' && !isFunctionWordInText(next) && whole.value > 1
+  if (isCounted && /^(?:for|on)$/.test(cores[1]!)) return 0
+  return matchParts(words, at, [...cores.slice(0, link), ...parts.slice(0, whole.words)]) ?? 0
+}
+
+function isYear(parts: readonly string[], value: number): boolean {
+  return value > 1000 && !parts.some((part) => SCALE.test(part))
+}
+
+/** Returns how many words of a number follow an "oh" that is no zero: in oh eight, at oh six. */
+function wordsAfterOh(words: readonly Word[], at: number): number {
+  const isOh = coreAt(words, at - 1) === 'oh' && BEFORE_OH.test(coreAt(words, at - 2))
+  if (!isOh || !isOpen(words[at - 1]!) || dictatedDigitsAt(words, at - 1)) return 0
+  const cores = coresFrom(words, at, MAX_CLOCK_WORDS)
+  const end = cores.findIndex((core) => core !== 'hundred' && !isNumber(core))
+  return end < 0 ? cores.length : end
+}
+
+/** Returns how many words the number of "a dollar fifty" or "an hour forty-five" has. */
+function wordsAfterUnit(words: readonly Word[], at: number): number {
+  const isUnit = AFTER_NUMBER.test(coreAt(words, at - 1)) && isOpen(words[at - 1]!)
+  if (!isUnit || !/^an?$/.test(coreAt(words, at - 2))) return 0
+  const parts = coresFrom(words, at, 3).flatMap((core) => core.split('-'))
+  const number = parseSpokenNumber(parts)
+  if (!number || number.isOrdinal || number.value < 10 || number.value > 99) return 0
+  const count = matchParts(words, at, parts.slice(0, number.words)) ?? 0
+  return isCounting(words, at + count) ? 0 : count
 }
 
 /** Returns how many words a number with a fraction has: two and a half, six and three quarters. */
@@ -72,16 +126,16 @@ function isHourOfHalf(words: readonly Word[], at: number): boolean {
 }
 
 /**
- * Returns how many number words at an index begin a name, whose capitals come in the middle of a
- * sentence, as in "at Five Guys" and "by Twenty One Pilots".
+ * Returns how many number words at an index begin a name, whose capitals show it, as in "at Five
+ * Guys" and "by Twenty One Pilots". The number with which a sentence begins has a capital, too.
  */
 function wordsOfName(words: readonly Word[], at: number): number {
   const before = words[at - 1]
-  if (!before || !isOpen(before) || LABEL.test(coreAt(words, at - 1))) return 0
+  const isInside = before !== undefined && isOpen(before)
+  if (isInside && (LABEL.test(coreAt(words, at - 1)) || isCapitalized(before))) return 0
   let end = at
   while (isCapitalized(words[end]) && isNumber(coreAt(words, end)) && isOpen(words[end]!)) end++
-  const isName =
-    end > at && isCapitalized(words[end]) && !isNumber(coreAt(words, end)) && !isCapitalized(before)
+  const isName = end > at && isCapitalized(words[end]) && !isNumber(coreAt(words, end))
   if (!isName || MONTH_OR_SCALE.test(coreAt(words, end)) || isStreetAt(words, end)) return 0
   return end - at
 }
@@ -103,23 +157,32 @@ export function writtenExpressionAt(
   for (const [spoken, text] of WRITTEN) {
     const count = matchParts(words, at, spoken)
     if (count === undefined || isCounting(words, at + count)) continue
+    if (text === '10-4' && !isBeforePause(words, at + count)) continue
     if (text !== '9/11' || !BEFORE_TIME.test(coreAt(words, at - 1))) return { text, count }
   }
   return undefined
 }
 
-/** Returns "twenty twenty" of vision as 20/20, and "twenty forty" of visual acuity as 20/40. */
+/** Returns "twenty twenty" of vision as 20/20, and "twenty two hundred" of acuity as 20/200. */
 function sightAt(words: readonly Word[], at: number) {
-  const count = matchParts(words, at, ['twenty', coreAt(words, at + 1)])
-  const distance = parseSpokenNumber([coreAt(words, at + 1)])?.value
-  if (count === undefined || !distance || distance % 5 !== 0) return undefined
-  const next = isOpen(words[at + 1]!) ? coreAt(words, at + 2) : ''
-  const before = words
-    .slice(Math.max(0, at - 2), at)
-    .map((_, i, { length }) => coreAt(words, at - length + i))
+  const parts = coresFrom(words, at, 3).flatMap((core) => core.split('-'))
+  const distance = parts[0] === 'twenty' ? parseSpokenNumber(parts.slice(1)) : undefined
+  if (!distance || distance.isOrdinal || distance.value < 10 || distance.value % 5 !== 0)
+    return undefined
+  const spoken = parts.slice(0, distance.words + 1)
+  const next = parts[spoken.length] ?? ''
+  const before = [2, 1].map((i) => coreAt(words, at - i)).join(' ')
   const isSight =
-    SIGHT.test(before.join(' ')) || (distance === 20 && /^(?:vision|eyesight)$/.test(next))
-  return isSight && !isNumber(next) ? { text: `20/${distance}`, count } : undefined
+    SIGHT.test(before) || (distance.value === 20 && /^(?:vision|eyesight)$/.test(next))
+  const count = matchParts(words, at, spoken)
+  return count && isSight && !isNumber(next) ? { text: `20/${distance.value}`, count } : undefined
+}
+
+/** Returns up to `count` words from `at` in lower case, without those after a mark. */
+function coresFrom(words: readonly Word[], at: number, count: number): string[] {
+  const near = words.slice(at, at + count)
+  const mark = near.findIndex((word) => !isOpen(word))
+  return near.slice(0, mark < 0 ? count : mark + 1).map((_, i) => coreAt(words, at + i))
 }
 
 function suffixedDigit(words: readonly Word[], at: number) {
@@ -134,6 +197,11 @@ function isCounting(words: readonly Word[], at: number): boolean {
   if (at > 0 && !isOpen(words[at - 1]!)) return false
   const next = coreAt(words, at)
   return isNumber(next) || [AFTER_NUMBER, COUNTED].some((after) => after.test(next))
+}
+
+/** Returns whether a mark or the end of the text is before a word. */
+function isBeforePause(words: readonly Word[], at: number): boolean {
+  return !words[at] || !isOpen(words[at - 1]!)
 }
 
 /**
