@@ -11,21 +11,19 @@ const UNIT_OF_DOSE = /^(?:milligrams?|micrograms?|millilit(?:er|re)s?|mg|mcg|ml)
 
 /**
  * Returns the decimals after a number, one string for each part: point, one, four, or point,
- * twelve.
+ * twelve. A version may have several: ten point fifteen point seven.
  */
 export function decimalsOf(parts: readonly string[]): string[] {
-  const decimals: string[] = []
-  for (const [i, part] of parts.entries()) {
-    if (part === 'point' && isDecimal(parts[i + 1])) decimals.push('.')
-    else if (decimals.length > 0 && isDecimal(part)) decimals.push(String(digitOf(part)))
-    else break
-  }
-  return decimals.length > 0 ? decimals : twoDecimalsOf(parts)
+  if (parts[0] !== 'point') return []
+  const count = parts.slice(1).findIndex((part) => !isDecimal(part))
+  const digits = parts.slice(1, count < 0 ? undefined : count + 1).map(digitOf)
+  const decimals = digits.length > 0 ? ['.', ...digits.map(String)] : twoDecimalsOf(parts)
+  return decimals.length > 0 ? [...decimals, ...decimalsOf(parts.slice(decimals.length))] : []
 }
 
 /** Reads "point twelve" and "point twenty-five", but not "a twenty point twelve rebound night". */
-function twoDecimalsOf([point, ...parts]: readonly string[]): string[] {
-  const number = point === 'point' ? parseSpokenNumber(parts) : undefined
+function twoDecimalsOf([, ...parts]: readonly string[]): string[] {
+  const number = parseSpokenNumber(parts)
   if (number?.isOrdinal !== false || number.value > 99) return []
   const after = parts[number.words] ?? ''
   const isUnit = AFTER_NUMBER.test(after) || UNIT_OF_DOSE.test(after)

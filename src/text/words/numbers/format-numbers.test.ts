@@ -102,6 +102,8 @@ test('style digits joins numbers that are spoken with dots, and room numbers of 
       'one dot 1 800, 3 dot twenty-fold, 2 dot first',
     'extension two twenty, room five fifteen, page one ten': 'extension 220, room 515, page 110',
     'extension two twenty minutes, three twenty': 'extension 2 20 minutes, three twenty',
+    'One double espresso. The zip is one double oh one one':
+      'One double espresso. The zip is 1 00 1 1',
     'Agent double oh seven. Five double oh seven, double oh seven five, five double oh, seven':
       'Agent 007. 5 00 7, 00 7 5, 5 00, 7',
   }
@@ -191,7 +193,7 @@ test('style digits writes prices that end like those of shops as decimals', () =
     'The year was nineteen ninety-nine each person knew.': 'The year was 1999 each person knew.',
     'The rent is twelve ninety-five a month.': 'The rent is 1295 a month.',
     'twelve fifty an hour, fourteen fifty-two a week, twenty nineteen a year':
-      '1250 an hour, 1452 a week, 2019 a year',
+      'twelve fifty an hour, fourteen fifty-two a week, twenty nineteen a year',
     'two thousand ninety-nine a month, nineteen hundred thirty-nine a month':
       '2099 a month, 1939 a month',
     'twenty thirty-ninth a month, four ninety-nine a month':
@@ -210,7 +212,7 @@ test('style digits writes prices that end like those of shops as decimals', () =
     'from nineteen ninety through nineteen ninety-nine each year':
       'from 1990 through 1999 each year',
     'It leaves at eleven fifty-nine each night. Steak twelve ninety-nine a pound.':
-      'It leaves at 1159 each night. Steak 12.99 a pound.',
+      'It leaves at eleven fifty-nine each night. Steak 12.99 a pound.',
   }
   for (const [text, expected] of Object.entries(cases))
     assert.equal(written(text, 'digits'), expected)
@@ -220,6 +222,8 @@ test('style digits reads decimals of two digits, without a whole number and of d
   const cases = {
     'From Python three point nine to three point twelve, pi is three point fourteen.':
       'From Python 3.9 to 3.12, pi is 3.14.',
+    'Version ten point fifteen point seven, one point two point fifteen, a ten point five point lead':
+      'Version 10.15.7, 1.2.15, a 10.5 point lead',
     'two point twenty-five, version one point ten, two point twenty-fold':
       '2.25, version 1.10, 2 point twenty-fold',
     'two point first, two point twelfth, two point twelve hundred':
@@ -254,7 +258,7 @@ test('style digits joins the digits of weights and of the heat of an oven', () =
       'Bake it at four twenty for a friend of ours who goes to three fifty.',
     'An oven of three fifty.': 'An oven of three fifty.',
     'Turn it up to three seventy-five, at three fifty-five.':
-      'Turn it up to 375, at three fifty-five.',
+      'Turn it up to three seventy-five, at three fifty-five.',
     'He weighs one sixty-five pounds, she one twenty pounds.':
       'He weighs 165 pounds, she 120 pounds.',
     'A three sixty degree view, two twenty-five pound bags.':
@@ -345,6 +349,7 @@ test('style digits keeps pronouns, small ordinals and other languages', () => {
   const cases = ['No one knows one of us.', 'Wait a second, the third one.', 'a hundred times']
   cases.push('the two hundredth day', 'the nineties', 'a million and a half')
   cases.push('two thirds, three quarters and nine tenths', 'the two thousands')
+  cases.push('five sixteenths, three twentieths, eleven twelfths', 'the twenty tens')
   for (const text of cases) assert.equal(written(text, 'digits'), text)
   assert.equal(written('twenty, five', 'digits'), '20, 5')
   assert.equal(written('one two', 'digits', 'fr'), 'one two')

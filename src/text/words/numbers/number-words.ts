@@ -61,15 +61,21 @@ function readYear(words: readonly string[], previous?: number): SpokenNumber | u
   return { value: 100 * first.value + second.value, words: count, isOrdinal: false }
 }
 
-/** Two numbers below a hundred, one after the other: two fifty. `words` counts those of both. */
-export type NumberPair = { first: number; second: number; words: number }
+/**
+ * Two numbers below a hundred, one after the other: two fifty, two oh five. `words` counts those of
+ * both, and "oh".
+ */
+export type NumberPair = { first: number; second: number; words: number; hasOh: boolean }
 
 /** Reads the two numbers below a hundred with which a list of lower-case words begins. */
 export function parseNumberPair(words: readonly string[]): NumberPair | undefined {
   const first = readBelowHundred(words)
-  const second = first && readBelowHundred(words.slice(first.words))
+  const hasOh = words[first?.words ?? 0] === 'oh'
+  const from = (first?.words ?? 0) + (hasOh ? 1 : 0)
+  const second = first && readBelowHundred(words.slice(from))
   if (!second || first.isOrdinal || second.isOrdinal) return undefined
-  return { first: first.value, second: second.value, words: first.words + second.words }
+  if (hasOh && (second.value < 1 || second.value > 9)) return undefined
+  return { first: first.value, second: second.value, words: from + second.words, hasOh }
 }
 
 function readCardinal(words: readonly string[]): SpokenNumber | undefined {

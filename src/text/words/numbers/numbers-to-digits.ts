@@ -8,12 +8,12 @@ import { keptWordsAt, writtenExpressionAt } from './fixed-expressions.ts'
 import { AFTER_NUMBER, COUNTED, LABEL, SCALE, TIME_OF_DAY } from './number-context.ts'
 import { parseSpokenNumber, type SpokenNumber, writeDigits } from './number-words.ts'
 import { isBodyValue } from './pairs/body-values.ts'
-import { mayBePrice, priceOf } from './pairs/prices.ts'
+import { priceOf } from './pairs/prices.ts'
 import { unclearNumberAt } from './pairs/unclear-pairs.ts'
 
 /** After a number, these make it a fraction, an ordinal or a decade, which stays in words. */
 const AFTER_WORD_NUMBER =
-  /^(?:(?:hundred|thousand|million|billion|trillion)(?:ths?|s)|halves|thirds|quarters|(?:four|fif|six|seven|eigh|nin|ten)ths|(?:twen|thir|for|fif|six|seven|eigh|nine)ties)$/
+  /^(?:(?:hundred|thousand|million|billion|trillion)(?:ths?|s)|halves|thirds|quarters|tens|(?:four|fif|six|seven|eigh|nin|ten|eleven|twelf|(?:thir|four|fif|six|seven|eigh|nine)teen)ths|(?:twen|thir|for|fif|six|seven|eigh|nine)tie(?:s|ths))$/
 /** After these, "two twenty" is 220, too. */
 const BEFORE_THREE_DIGITS = /^(?:extension|room|flight|page|channel|route|highway)$/
 /** After these, "eight thirty" is a time; "three fifty" may be a price or degrees. */
@@ -27,8 +27,10 @@ const MEASURED =
 const BEFORE_DURATION = /^(?:an?|another|each|every|per|first|last|next)$/i
 /** After these, "eight thirty" before a street is the number of a house. */
 const BEFORE_HOUSE = /^(?:at|to|from)$/
-/** After these, "one" is a pronoun: that one, twenty-two of them. */
-const BEFORE_PRONOUN = /^(?:this|that|the|no|each|every|another|any|which|some)$/
+/** Before a list of numbers: rooms two twenty-one and two twenty-two. */
+const LABELS = /^(?:extension|room|flight|page|channel|route|highway|number|line|gate)s$/
+const AIRLINER = /^7[0-8]7$/
+const BEFORE_AIRLINER = /^(?:an?|the|boeing)$/
 /** The tens of a decade or a century, by their plural. */
 const DECADES: Record<string, string> = {
   hundreds: '00s',
@@ -158,11 +160,9 @@ function decadeAfter({ value, words }: SpokenNumber, parts: readonly string[]): 
 }
 
 /**
- * Returns "one twenty-three" as 123, as people say the numbers of houses, rooms and flights, and
- * measured values. Returns undefined beside other numbers and units, for what may be a time ("at
- * four fifty-two", but not "at four fifty-two Oak Street"), and for round numbers and "two oh
- * five", which may be a price or dictated digits (but not "extension two fifty" and "two fifty
- * degrees").
+ * Returns "one twenty-three" as 123 where something shows that these are the digits of one number:
+ * a label (room, extension), the name of a street after it, or a measured value. Elsewhere "nine
+ * forty-eight" may be a time, a price or a number.
  */
 function threeDigitLabel(
   words: readonly Word[],
@@ -182,18 +182,25 @@ function threeDigitLabel(
     (value <= 2 && isBodyValue(lowerCoresBefore(words, at), after))
   const end = countWords(wordIndexes, last + decimals.length)
   if (end === undefined || precedingNumber(words, at) !== undefined) return undefined
-  const isHeat = isOvenHeat(words, { at, heat: value * 100 + Number(tens.text) })
-  const isLabeled = isHeat || BEFORE_THREE_DIGITS.test(before) || isStreetAt(words, at + end)
-  if (tens.isVague && !isMeasured && !isLabeled) return undefined
-  if (!isMeasured && mayBePrice(parts.slice(last), lowerCoresBefore(words, at))) return undefined
-  const isNoTime = isHeat || Number(tens.text) >= 60
-  const isBeforeName = !isMeasured && after !== '' && /^\p{Lu}/u.test(words[at + end]!.text)
-  const isAlone =
-    !(value === 1 && BEFORE_PRONOUN.test(before)) &&
-    (isBeforeName || isNoTime || !BEFORE_NOON_OR_LATER.test(before)) &&
+  const isNumber =
     ![AFTER_NUMBER, AFTER_WORD_NUMBER, COUNTED].some((pattern) => pattern.test(after)) &&
     !parseSpokenNumber([after.replace(/^oh$/, 'zero')])
-  return isMeasured || isAlone ? { text: `${value}${tens.text}${decimals}`, count: end } : undefined
+  const isLabeled =
+    BEFORE_THREE_DIGITS.test(before) ||
+    isStreetAt(words, at + end) ||
+    isOvenHeat(words, { at, heat: value * 100 + Number(tens.text) }) ||
+    (!tens.isVague && isNamed(words, { at, digits: value + tens.text }))
+  return isMeasured || (isLabeled && isNumber)
+    ? { text: `${value}${tens.text}${decimals}`, count: end }
+    : undefined
+}
+
+/** Returns whether digits name a thing: step 122, rooms 221 and 222, the 747. */
+function isNamed(words: readonly Word[], { at, digits }: { at: number; digits: string }): boolean {
+  const before = lowerCoreAt(words, at - 1)
+  if (LABEL.test(before) || (AIRLINER.test(digits) && BEFORE_AIRLINER.test(before))) return true
+  const isListed = before.endsWith('s') || /^(?:and|or|to|through)$/.test(before)
+  return isListed && lowerCoresBefore(words, at).some((core) => LABELS.test(core))
 }
 
 /** Returns whether "to three fifty" is the heat of an oven. */
@@ -384,6 +391,7 @@ function isPronoun(words: readonly Word[], at: number): boolean {
     /^(?:to|through|or|oh)$/.test(before) && isNumber(lowerCoreAt(words, at - 2))
   const isLinkedAfter =
     /^(?:to|through|or|oh)$/.test(next) || (next === 'and' && before === 'between')
+  if (/^(?:double|triple|treble)$/.test(next) && isDigitNext) return false
   return (
     !(isLinkedBefore && next !== 'of') && !(isLinkedAfter && isNumber(lowerCoreAt(words, at + 2)))
   )

@@ -4,6 +4,8 @@ import { parseSpokenNumber, type SpokenNumber } from '../number-words.ts'
 /** What a price is for: nineteen ninety-nine a month. */
 const UNIT =
   /^(?:month|year|week|day|night|hour|person|piece|pop|head|seat|user|pound|gallon|ticket|bottle|box|share)$/
+/** Of these, "a month" may also be later than a year. */
+const CALENDAR = /^(?:month|year|week|day|night)$/
 /** Of these, a price is never hundreds: three seventy-nine a gallon. */
 const SMALL_UNIT = /^(?:gallon|pound|ounce|lit(?:er|re)|cup|slice|pint|scoop|loaf|dozen)$/
 /** Things that cost a few dollars each: the coffee, but not a coffee table. */
@@ -24,11 +26,16 @@ const LARGE_SUM =
   /^(?:rents?|rented|leases?|leased|mortgages?|salary|salaries|apartments?|condos?)$/
 /** Words before a price, such as "it costs you only". */
 const COST =
-  / (?:cost(?:s|ing)?|paid|pay(?:s|ing)?|charg(?:es?|ed|ing)|priced at|prices? (?:is|are|was|were))(?: (?:me|us|you|him|her|them|it))?(?: (?:only|just|about|around|like|for))?$/
+  / (?:cost(?:s|ing)?|paid|pay(?:s|ing)?|charg(?:es?|ed|ing)|earn(?:s|ed)?|worth|priced at|s(?:old|ells) for|prices? (?:is|are|was|were))(?: (?:me|us|you|him|her|them|it))?(?: (?:only|just|about|around|like|for))?$/
 /** Words of a cashier. */
 const TILL =
   / (?:that(?:['’]ll| will) be|(?:comes?|came) (?:out )?to|total (?:is|was)|total(?:['’]s)?)(?: (?:only|just))?$/
 const AFTER_TILL = /^(?:|please|plus|altogether|and|with)$/
+
+/** Returns whether the words before a number, in lower case, are about sums of hundreds: rent. */
+export function isLargeSum(preceding: readonly string[]): boolean {
+  return preceding.some((word) => LARGE_SUM.test(word))
+}
 
 /** Returns whether the words before a number, in lower case, say that it is a price. */
 export function isPriceCue(preceding: readonly string[]): boolean {
@@ -36,15 +43,19 @@ export function isPriceCue(preceding: readonly string[]): boolean {
   return COST.test(text) || TILL.test(text)
 }
 
-/** Returns whether the words around a number of three digits may make it dollars and cents. */
-export function mayBePrice(after: readonly string[], preceding: readonly string[]): boolean {
-  const [article = '', unit = ''] = after
-  const isPer = /^(?:an?|per|each|every)$/.test(article) && UNIT.test(unit)
-  return (
-    isPer ||
-    (article === 'plus' && /^(?:tax(?:es)?|tip|shipping)$/.test(unit)) ||
-    isPriceCue(preceding)
-  )
+/**
+ * Returns whether the words around what was read as a year may make it dollars and cents: fourteen
+ * fifty an hour. "In fourteen fifty a month passed" is a year.
+ */
+export function mayBePrice(
+  [article = '', unit = '']: readonly string[],
+  preceding: readonly string[],
+): boolean {
+  if (article === 'plus' && /^(?:tax(?:es)?|tip|shipping)$/.test(unit)) return true
+  if (!UNIT.test(unit) || !/^(?:an?|per|each|every)$/.test(article)) return false
+  const before = preceding.at(-1) ?? ''
+  const isClear = article === 'per' || (/^an?$/.test(article) && !CALENDAR.test(unit))
+  return isClear ? !BEFORE_YEAR.test(before) : BEFORE_PRICE.test(before)
 }
 
 /**
@@ -88,12 +99,12 @@ function isPricePerUnit(
   const before = preceding.at(-1) ?? ''
   const mayBeYear = number.value >= MIN_YEAR
   if (mayBeYear ? !BEFORE_PRICE.test(before) : BEFORE_YEAR.test(before)) return false
-  return !preceding.some((word) => LARGE_SUM.test(word))
+  return !isLargeSum(preceding)
 }
 
 /** "I paid nineteen ninety-nine for it". */
 function isCost([after = '']: readonly string[], preceding: readonly string[]): boolean {
-  if (preceding.some((word) => LARGE_SUM.test(word))) return false
+  if (isLargeSum(preceding)) return false
   return COST.test(` ${preceding.join(' ')}`) && (after === '' || isFunctionWordInText(after))
 }
 
@@ -103,7 +114,7 @@ function isTillPrice(
   { dollars, preceding }: { dollars: number; preceding: readonly string[] },
 ): boolean {
   if (!TILL.test(` ${preceding.join(' ')}`)) return false
-  if (preceding.some((word) => LARGE_SUM.test(word))) return false
+  if (isLargeSum(preceding)) return false
   const mayBeYear = dollars === 19 || dollars === 20
   return mayBeYear ? /^(?:please|plus)$/.test(after) : AFTER_TILL.test(after)
 }

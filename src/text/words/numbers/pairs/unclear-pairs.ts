@@ -4,7 +4,7 @@ import { wordPartsOf } from '../../word-parts.ts'
 import { isStreetAt } from '../clock-context.ts'
 import { AFTER_NUMBER, COUNTED, LABEL, SCALE } from '../number-context.ts'
 import { parseNumberPair, parseSpokenNumber } from '../number-words.ts'
-import { isPriceCue } from './prices.ts'
+import { isLargeSum, isPriceCue, mayBePrice } from './prices.ts'
 
 /** Singular units that say of what size something is: two ten pound bags. */
 const SIZE =
@@ -13,6 +13,10 @@ const SIZE =
 const CODE =
   /^(?:codes?|pins?|numbers?|passwords?|cards?|ending|digits|accounts?|zip|postcode|ids?|phone|lottery|combination|serial|locker)$/
 const BEFORE_YEAR = /^(?:in|since|until|till|by|of|year|during|after|before|from|to)$/
+/** Before what may be a time, these show a year: in eleven fifty. */
+const BEFORE_EARLY_YEAR = /^(?:in|since|year|of|circa)$/
+const LAST_HOUR = 12
+const BIRTH = /^(?:born|birth|birthdays?|birthdate|dob)$/
 /** Units of time, which "in fifteen twenty" can count: in fifteen twenty minutes. */
 const TIME_SPAN = /^(?:seconds|minutes|hours|days|weeks|months|years)$/
 
@@ -33,20 +37,52 @@ export function unclearNumberAt(
   const before = preceding.at(-1) ?? ''
   if (isBeforeSize(parts, before) && digits.length === 1) return 1
   const read = parseNumberPair(parts)
-  if (!read || read.first === 0 || isNumber(before) || isNumber(parts[read.words] ?? '')) return 0
-  if (LABEL.test(before) || preceding.some((word) => CODE.test(word))) return 0
+  if (!read || read.first === 0 || isNumber(before) || LABEL.test(before)) return 0
+  const isPrice = isPriceCue(preceding)
+  if (!isPrice && preceding.some((word) => CODE.test(word))) return 0
+  const date = lengthOfDate(parts, preceding)
+  if (date > 0) return countWords(words, at, date)
+  if (isNumber(parts[read.words] ?? '')) return 0
   const pair = { ...read, parts, before }
+  const count = countWords(words, at, read.words)
   if (digits === String(100 * read.first + read.second)) {
-    const count = countWords(words, at, read.words)
-    const mayBeTime = isQuarterHour(pair) && before === 'at' && preceding.length === 1
     const isUnclear =
-      isVagueRange(pair) || isPriceCue(preceding) || (mayBeTime && isStreetAt(words, at + count))
+      isPrice ||
+      isVagueRange(pair) ||
+      (isStreetAt(words, at + count)
+        ? isQuarterHour(pair) && before === 'at' && preceding.length === 1
+        : mayBeNoYear(pair, preceding))
     return isUnclear ? count : 0
   }
   // Other numbers of both words, such as 2:50 and 2.50, are clear.
   if (digits !== String(read.first)) return 0
+  // Digits without other words around them are dictated.
+  if (read.hasOh) return before === '' && !parts[read.words] ? 0 : count
   const isRow = read.second < 10 || /^(?:point|dot|over|o'clock)$/.test(parts[read.words] ?? '')
-  return isRow ? 0 : countWords(words, at, read.words)
+  return isRow ? 0 : count
+}
+
+/**
+ * Returns how many parts a month, a day and a year have, as in "five twelve eighty-four", of which
+ * the last two would be read as a year; 0 if it is none.
+ */
+function lengthOfDate(parts: readonly string[], preceding: readonly string[]): number {
+  const month = parseSpokenNumber(parts)
+  const date = month && parseNumberPair(parts.slice(month.words))
+  if (!date || month.isOrdinal || month.value > 12 || date.first < 11) return 0
+  const isYear = date.first > 18 && !preceding.some((word) => BIRTH.test(word))
+  const count = month.words + date.words
+  return isYear || date.first > 31 || isNumber(parts[count] ?? '') ? 0 : count
+}
+
+/**
+ * Returns whether what was read as a year may be a price, as in "fourteen fifty an hour", or a time
+ * as well, as in "it's eleven fifty", but not in "in eleven fifty" or "the rent is twelve fifty".
+ */
+function mayBeNoYear({ first, parts, words, before }: Pair, preceding: readonly string[]): boolean {
+  if (first <= 10 || isLargeSum(preceding)) return false
+  const isEarly = first <= LAST_HOUR && !BEFORE_EARLY_YEAR.test(before)
+  return isEarly || mayBePrice(parts.slice(words), preceding)
 }
 
 /** Returns whether a number below ten counts things of a size: "two" of "two ten pound bags". */
