@@ -81,6 +81,8 @@ test('amounts without a currency are kept after a question for a card number', (
   const answers = [
     'You took twelve fifty in March. I was charged four hundred and fifty, and then nineteen ninety nine.',
     'The bill says 1,250, and I paid 1200.',
+    'Two hundred forty nine ninety nine?',
+    'Two hundred and forty nine ninety nine?',
   ]
   for (const answer of answers) {
     assert.deepEqual(redacted([asked, `1: ${answer}`], only('PCI'))[1], answer)

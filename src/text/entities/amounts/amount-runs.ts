@@ -24,13 +24,27 @@ export function isSpent(text: string, { from, digits }: DigitRun): boolean {
 /** The most digits of an amount without a currency. */
 const MAX_SPENT_DIGITS = 5
 
+const tens =
+  '(?:ten|eleven|twelve|\\w+teen|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:[ -]\\w{3,5})?)'
+/** Dollars and cents: two hundred forty-nine ninety-nine. */
+const dollarsAndCents = new RegExp(`^\\w+ hundred ${tens} ${tens}$`, 'i')
+/** Before the end of such an amount, the word "and" is no digit: two hundred and forty-nine. */
+const largeBefore = /\b(?:hundred|thousand) and $/i
+
 /**
- * Returns whether digits are grouped like an amount, "12,345,678". Recognizers also group digits
- * that were dictated one by one.
+ * Returns whether digits are grouped like an amount: "12,345,678", "two hundred forty-nine
+ * ninety-nine". Recognizers also group digits that were dictated one by one.
  */
 export function isGrouped(text: string, { from, to }: DigitRun): boolean {
-  return /^\d{1,3}(?:,\d{3})+$/.test(text.slice(from, to))
+  const run = text.slice(from, to)
+  if (/^\d{1,3}(?:,\d{3})+$/.test(run) || dollarsAndCents.test(run)) return true
+  return (
+    run.length <= MAX_AMOUNT_CHARS && largeBefore.test(text.slice(Math.max(0, from - 14), from))
+  )
 }
+
+/** The longest end of an amount: seventy-three seventy-three. */
+const MAX_AMOUNT_CHARS = 27
 
 /** Returns whether a number is in whole millions, which a personal number never is. */
 export function isRound(digits: string): boolean {
