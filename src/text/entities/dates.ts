@@ -125,17 +125,19 @@ const birthNumbers = new RegExp(
 )
 
 const shortYear = `(?:${ten}(?:[ -]${unit})?|${teen}|(?:oh|nought) ${unit}|['’]?\\d\\d(?!\\d))`
+/** A year that answers a question, with pauses: "Nineteen. Sixty. Four." */
+const pausedYear = `(?:(?:nineteen|twenty|19|20)[\\s.,-]+(?:${ten}(?:[\\s.,-]+${unit})?|${teen}|(?:oh|o)[\\s.,-]+${unit}|\\d\\d)|${ten}\\. ${unit})(?=[.,?!]|$)`
 /**
  * A year without a date: "born in ninety one", "What year were you born? Nineteen ninety one,
  * March."
  */
 const birthYear = new RegExp(
-  `\\b(?:born(?= in\\b)|(?:year|when) (?:were|was) [\\w ]{2,25} born)(?: in\\b)?${birthLead}(?<e>(?:${year}|${shortYear}\\b)(?:,? ${month})?)(?! (?:years?|months?|weeks?|days?|minutes?|hours?)\\b)`,
+  `\\b(?:born(?= in\\b)|(?:year|when) (?:were|was) [\\w ]{2,25} born|(?:birth year|year of birth)(?:,? (?:please|again))?)(?: in\\b)?${birthLead}(?<e>(?:${pausedYear}|${year}|${shortYear}\\b)(?:,? ${month})?)(?! (?:years?|months?|weeks?|days?|minutes?|hours?)\\b)`,
   'gi',
 )
 /** The year of a birthday, asked after its day: "June the fifteenth. And the year? Ninety one." */
 const yearAsked = new RegExp(
-  `\\b(?:born|birth(?: ?da(?:y|te))?|d\\.?o\\.?b)\\b[^#]{0,100}?\\b(?:what|which|the) year(?: (?:was|is) (?:that|it))?(?:,? please)?\\?${birthLead}(?<e>${year}|${shortYear}\\b)(?! (?:years?|months?|weeks?|days?|minutes?|hours?)\\b)`,
+  `\\b(?:born|birth(?: ?da(?:y|te))?|d\\.?o\\.?b)\\b[^#]{0,100}?\\b(?:what|which|the) year(?: (?:was|is) (?:that|it))?(?:,? please)?\\?${birthLead}(?<e>${pausedYear}|${year}|${shortYear}\\b)(?! (?:years?|months?|weeks?|days?|minutes?|hours?)\\b)`,
   'gi',
 )
 const endsInYear = new RegExp(`(?:${year}|\\d{4})$`, 'i')

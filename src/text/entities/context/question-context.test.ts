@@ -32,6 +32,17 @@ const answers: [question: string, answer: string, found: string][] = [
     'Forty two Maple Avenue.',
     'LOCATION_ADDRESS_STREET Forty two Maple Avenue',
   ],
+  ['Where do you live?', 'Seven Beech Croft.', 'LOCATION_ADDRESS_STREET Seven Beech Croft'],
+  [
+    'Where should we ship it?',
+    "It's forty-one Rosewood, apartment six.",
+    'LOCATION_ADDRESS_STREET forty-one Rosewood, apartment six',
+  ],
+  ['Your address and zip?', 'Sure, nine Oak Bend.', 'LOCATION_ADDRESS_STREET nine Oak Bend'],
+  ['What year were you born?', 'Nineteen. Sixty. Four.', 'DOB Nineteen. Sixty. Four'],
+  ['And your birth year, please?', 'Sixty. Four.', 'DOB Sixty. Four'],
+  ['When were you born?', 'Nineteen eighty. Four of us were.', 'DOB Nineteen eighty'],
+  ['How do you say your last name?', "It's pronounced Fanshaw.", 'NAME_FAMILY Fanshaw'],
   [
     'Your date of birth?',
     'The fifth of the sixth, eighty four.',

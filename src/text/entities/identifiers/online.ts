@@ -1,3 +1,4 @@
+import { isFunctionWord } from '../../vocabulary/common-words.ts'
 import { lexemesOf } from '../digits/spoken-digits.ts'
 import type { Entity } from '../entity-types.ts'
 import { type EntityPattern, matchPatterns, precedingText } from '../matching/matching.ts'
@@ -31,6 +32,10 @@ const notAfterComma =
  * "changed 99".
  */
 const notPastEvent = `(?!(?:(?!\\p{L}*eed)\\p{L}{3,}ed|sent|set|stolen|lost|forgotten|given|taken|written|shown|broken|known|hidden|kept|working|used|there|here|gone|fine|okay|ok)\\b(?!,? (?:\\d|${digit}|capital|upper|lower|all|underscore|dot|dash|hyphen|at sign|hash|dollar|exclamation|star)))`
+
+/** What people think of a password: "My password is terrible, I never remember it." */
+const notOpinion =
+  '(?!(?:terrible|awful|horrible|bad|great|good|easy|simple|hard|difficult|complicated|ridiculous|stupid|silly|impossible|old|new|different)(?=[.,!?]|$| (?:and|to|but|for|so|because|enough|now|as|I|that)\\b))'
 
 const patterns: EntityPattern[] = [
   {
@@ -114,18 +119,23 @@ const patterns: EntityPattern[] = [
   {
     type: 'PASSWORD',
     pattern: new RegExp(
-      `\\b(?:pass ?word|pass ?phrase|pass ?code|safe ?word|(?:memorable|security|secret) (?:word|place|name|answer|phrase))(?: (?:I'm|I am) giving you| (?:for|on) (?:the|your|my|this) [\\p{L}-]+)?(?: is going to be| will be| is| was| to|:|,| would be| should be|['’]s)+ (?<e>${notAfterComma}${notPastEvent}(?!(?:going to|wrong|not|incorrect|too|very|on|in|the|a|an|my|your|expired|reset|required|correct|protected|safe|secure|weak|strong|case|at|now|still|also|invalid|being|and|please|that|it|this|about|what|something)\\b)(?:(?:(?!(?:and|or|is|the|with|at|to|for)\\b)\\p{L}+ ){1,4}(?=\\d|${digit}\\b))?[\\p{L}\\d][^\\s.,;?]*(?:,? (?:all one word|all caps|all (?:lower|upper) ?case|capital|upper ?case|lower ?case|underscore|dot|dash|hyphen|at sign|hash|dollar sign|exclamation (?:mark|point)|star|asterisk|${digit}|\\d+|\\p{L})\\b(?: (?<=(?:capital|case|underscore|dot|dash|hyphen) )[\\p{L}\\d]+)?)*)`,
+      `\\b(?:pass ?word|pass ?phrase|pass ?code|safe ?word|(?:memorable|security|secret) (?:word|place|name|answer|phrase))(?: (?:I'm|I am) giving you| (?:for|on) (?:the|your|my|this) [\\p{L}-]+)?(?: is going to be| will be| is| was| to|:|,| would be| should be|['’]s)+ (?<e>${notAfterComma}${notPastEvent}${notOpinion}(?!(?:going to|wrong|not|incorrect|too|very|on|in|the|a|an|my|your|expired|reset|required|correct|protected|safe|secure|weak|strong|case|at|now|still|also|invalid|being|and|please|that|it|this|about|what|something)\\b)(?:(?:(?!(?:and|or|is|the|with|at|to|for)\\b)\\p{L}+ ){1,4}(?=\\d|${digit}\\b))?[\\p{L}\\d][^\\s.,;?]*(?:,? (?:all one word|all caps|all (?:lower|upper) ?case|capital|upper ?case|lower ?case|underscore|dot|dash|hyphen|at sign|hash|dollar sign|exclamation (?:mark|point)|star|asterisk|${digit}|\\d+|\\p{L})\\b(?: (?<=(?:capital|case|underscore|dot|dash|hyphen) )[\\p{L}\\d]+)?)*)`,
       'giu',
     ),
     score: 0.9,
   },
 ]
 
+/** A domain that its speaker explains: "thorn bury, one word, dot org". */
+const oneWord = `[\\p{L}\\d-]{1,63}(?:\\s(?!at\\s)[\\p{L}\\d-]{1,63}){0,3},?\\s(?:that's\\s)?(?:all\\s)?one\\sword,?\\sdot\\s${spokenTld}(?:\\sdot\\s(?:uk|au|jp|br))?`
 /** Recognizers also write "at" as "add". */
-const spokenAt = new RegExp(`,?\\s{1,8}(?:at|add)\\s{1,8}${domain}(?![\\p{L}\\d@])`, 'giu')
+const spokenAt = new RegExp(
+  `,?\\s{1,8}(?:at|add)\\s{1,8}(?:${domain}|${oneWord})(?![\\p{L}\\d@])`,
+  'giu',
+)
 /** Addresses whose domain is unknown, or is a provider without its top-level domain. */
 const otherAt =
-  /,?\s{1,8}(?:at|add)\s{1,8}(?:(?:gmail|g mail|googlemail|yahoo|hotmail|outlook|icloud|aol|proton ?mail|gmx|live)(?!\p{L})|(?:\p{L} ){0,8}[\p{L}\d-]{1,63}(?:\s{1,8}dot\s{1,8}\p{L}{2,12}(?!\p{L})){1,3})/giu
+  /[.,]?\s{1,8}(?:at|add)\s{1,8}(?:(?:gmail|g mail|googlemail|yahoo|hotmail|outlook|icloud|aol|proton ?mail|gmx|live|msn|comcast|verizon|fastmail)(?:\s{1,8}dot\s{1,8}\p{L}{2,12}){0,2}(?!\p{L})|(?:(?:\p{L} ){0,8}|(?:[\p{L}\d-]{2,40} ){1,3})[\p{L}\d-]{1,63}(?:\s{1,8}dot\s{1,8}\p{L}{2,12}(?!\p{L})){1,3})/giu
 /** Words before "at" that are not part of an address: "look at …", "find us at …". */
 const noAddress =
   /^(?:look|up|apply|register|join|shop|buy|listen|watch|subscribe|donate|us|me|it|you|online|available|found|visit|go|check|page|site|website|find|are|is|out|more|them|here|work|works|working|that|this|him|her|or|and|also|please|then|to)$/
@@ -159,7 +169,11 @@ function spokenMail(text: string): Entity[] {
   const spokenAts = [...text.matchAll(spokenAt)]
   const isClear = (match: RegExpExecArray) => /^,?\s+at/i.test(match[0])
   const uncertainAts = [...text.matchAll(otherAt), ...spokenAts.filter((match) => !isClear(match))]
-  const otherAts = uncertainAts.filter(({ index }) => {
+  const otherAts = uncertainAts.filter(({ 0: part, index }) => {
+    if (hasFunctionWord(part)) return false
+    // "Jane dot doe. At gmail."
+    const isAfterStop = part.startsWith('.')
+    if (isAfterStop && !/^\s*(?:[.,?!]|$)/.test(text.slice(index + part.length))) return false
     return (
       mailCue.test(precedingText(text, index, 100)) ||
       joinedPart.test(precedingText(text, index, 60))
@@ -172,9 +186,17 @@ function spokenMail(text: string): Entity[] {
   })
 }
 
+/** Returns whether a domain of several words is other text: "at noon or see acme dot com". */
+function hasFunctionWord(part: string): boolean {
+  const [name = ''] = part.toLowerCase().split(/\sdot\s/)
+  const [, ...words] = name.match(/\p{L}{2,}/gu) ?? []
+  return words.some(isFunctionWord)
+}
+
 const mailCue = /\be-?mail\b/i
-/** A part before "at" that contains a dot, an underscore or digits. */
-const joinedPart = /(?:\b(?:dot|underscore|dash|hyphen) [\p{L}\d]+|\d)$/iu
+/** A part before "at" that contains a dot, an underscore, digits or spelled letters. */
+const joinedPart =
+  /(?:\b(?:dot|underscore|dash|hyphen) [\p{L}\d]+|\d|(?<!\p{L})\p{L}(?:[ ,-]{1,2}\p{L}){2})$/iu
 
 /**
  * Returns where the part before "at" begins: words joined by "dot" and the like and, after the word

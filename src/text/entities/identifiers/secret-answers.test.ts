@@ -33,6 +33,16 @@ const cases: Record<string, string[]> = {
   'The password is going to be capital R, lower case t, nine, four, k.': [
     'PASSWORD capital R, lower case t, nine, four, k',
   ],
+  'What is your password? Horse, battery, nine, staple.': ['PASSWORD Horse, battery, nine, staple'],
+  "What's your password? Um, purple, then monkey, then dishwasher.": [
+    'PASSWORD purple, then monkey, then dishwasher',
+  ],
+  'Your memorable place? Biscuit, but that was long ago.': ['PASSWORD Biscuit'],
+  'My password is terrible. My password is easy to guess. Your password is new, I think.': [],
+  'My password is good morning. My password is Terrible22.': [
+    'PASSWORD good morning',
+    'PASSWORD Terrible22',
+  ],
   "What's your username? It's jbrown, seventy two.": ['USERNAME jbrown, seventy two'],
   "What's your username? Sorry, I forgot it. Your username? Hello. And it?": [],
   'My password is tiger. Two people know it, and one small dog.': ['PASSWORD tiger'],

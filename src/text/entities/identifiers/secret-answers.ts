@@ -9,6 +9,9 @@ const fillers =
 /** What people say instead of an answer. */
 const noAnswer =
   '(?!(?:I|no|not|nope|what|which|who|why|how|the|yes|yeah|yep|sure|okay|ok|oh|uh|um|mm|mhm|hmm|well|so|right|correct|great|perfect|got|of course|it|that|you|we|they|sorry|thanks|thank|let|hold|hang|wait|give|just|actually|maybe|never|none|nothing|can|could|do|did|does|will|one (?:moment|second))\\b)'
+/** After a comma, these begin a remark: "Biscuit, but that was long ago". */
+const noRemark =
+  '(?!(?:I|he|she|we|you|it|but|that|with|like|and|or|if|as|is|the|my|please|thanks)\\b)'
 const word = "[\\p{L}\\d]+(?:['’]\\p{L}+)?"
 const secret = [
   'pass ?(?:word|phrase|code)',
@@ -24,7 +27,7 @@ const answers: EntityPattern[] = [
   {
     type: 'PASSWORD',
     pattern: new RegExp(
-      `\\b(?:${secret})${details}\\? ${fillers}(?<e>${noAnswer}${word}(?:[ -]${word}){0,3})(?=[.,!]|$)`,
+      `\\b(?:${secret})${details}\\? ${fillers}(?<e>${noAnswer}${word}(?:(?:[ -]|, ${noRemark})${word}){0,6}(?=[.!]|$)|${noAnswer}${word}(?:[ -]${word}){0,3}(?=,))`,
       'giu',
     ),
     score: 0.8,

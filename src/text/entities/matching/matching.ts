@@ -36,7 +36,7 @@ function compile(pattern: RegExp): void {
  * question the beginning of the response. Use it only at the end of a short text.
  */
 export const leadPattern =
-  "(?:[\\s,.:;?!-]|['’]s\\b|\\b(?:please|yes|yeah|yep|sure|okay|ok|uh|um|well|so|of course|right|it|it's|its|that's|that|is|was|would be|should be|will be|are|under|the|my|on|in|for|you|me|again|file|card|account|booking|reservation|number)\\b)*$"
+  "(?:[\\s,.:;?!-]|['’]s\\b|\\b(?:please|yes|yeah|yep|sure|okay|ok|uh|um|well|so|of course|right|it|it's|its|that's|that|is|was|would be|should be|will be|are|spelled|spelt|pronounced|under|the|my|on|in|for|you|me|again|file|card|account|booking|reservation|number)\\b)*$"
 
 /** The number of characters before an offset in which a rule looks for a cue. */
 export const CUE_REACH = 60

@@ -31,6 +31,10 @@ const cases: Record<string, string[]> = {
   'My last name is Kowalski, K as in kilo, O for Oscar, W, A.': [
     ...['NAME_FAMILY Kowalski', 'NAME_FAMILY K as in kilo, O for Oscar, W, A'],
   ],
+  'My name is spelled Featherstonehaugh, pronounced Fanshaw.': [
+    'NAME_GIVEN Featherstonehaugh',
+    'NAME_GIVEN Fanshaw',
+  ],
   'My last name is spelled B E double N E double T.': ['NAME_FAMILY B E double N E double T'],
   'The first name is spelled L, E, N, A.': ['NAME_GIVEN L, E, N, A'],
   'Grades are A, B, C, D.': [],

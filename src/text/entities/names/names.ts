@@ -87,7 +87,7 @@ const kin = new Set([
 const familyCue = new RegExp(`\\b(?:last name|surname|family name|maiden name)${leadPattern}`, 'iu')
 const givenCue = new RegExp(`\\b(?:first|given|middle) name${leadPattern}`, 'iu')
 const fullCue = new RegExp(
-  `\\b(?:my|his|her|full|the|your|whose|customer|patient)(?: full)? name${leadPattern}`,
+  `\\b(?:my|his|her|full|the|your|whose|customer|patient)(?: full)? name${leadPattern}|\\bname\\b[^.?!]{1,40},? (?:but |and )?(?:it['’]s |it is )?pronounced $`,
   'iu',
 )
 const whoCue =

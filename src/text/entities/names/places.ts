@@ -31,6 +31,13 @@ const capitalizedNumberWord = numberWord.replace(/\b[a-z]/g, (letter) => letter.
 /** A number that begins a sentence has a capital: "Forty two Maple Avenue." */
 const house = `(?:${numberWord}${more}{1,6}|${capitalizedNumberWord}${more}{0,6})(?!\\p{L})`
 
+/** The number of a house after its street: "Maple Street, number forty-two". */
+const houseAfter = `[,.]? (?:(?:at|it's|that's|house) )?[Nn]umber (?:${amount}|${house})`
+/** Houses with a name, which only a cue shows to be an address: "Hawthorn House". */
+const building = '(?:House|Cottage|Rectory|Lodge|Hall|Farm|Barn|Manor|Villas?|Towers?|Apartments)'
+
+const flatAfter = `(?:[Ff]lat|[Aa]partment|[Aa]pt\\.?|[Ss]uite|[Uu]nit) (?:${amount}|[A-Z])(?: ?[A-Z]\\b)?`
+
 /** The beginning of a British postal code; only these areas have a single letter. */
 const postalArea = '(?:[BEGLMNSW]|[A-Z] ?[A-Z])'
 
@@ -42,7 +49,15 @@ const patterns: EntityPattern[] = [
   {
     type: 'LOCATION_ADDRESS_STREET',
     pattern: new RegExp(
-      `\\b${flat}(?:(?:${amount}|${house})(?: ?[A-Za-z]\\b)?,? (?:(?:North|South|East|West|N\\.|S\\.|E\\.|W\\.) )?(?:${streetName} ){1,5}${street}|(?!(?:19|20)\\d\\d )(?:${amount}|${house})(?: ?[A-Za-z]\\b)?,? (?:${streetName} ){1,3}${ambiguousStreet})(?![\\p{L}])(?: ${direction}(?![\\p{L}]))?(?:,? (?:[Ff]lat|[Aa]partment|[Aa]pt\\.?|[Ss]uite|[Uu]nit) (?:${amount}|[A-Z])(?: ?[A-Z]\\b)?)?`,
+      `\\b${flat}(?:(?:${amount}|${house})(?: ?[A-Za-z]\\b)?,? (?:(?:North|South|East|West|N\\.|S\\.|E\\.|W\\.) )?(?:${streetName} ){1,5}${street}|(?!(?:19|20)\\d\\d )(?:${amount}|${house})(?: ?[A-Za-z]\\b)?,? (?:${streetName} ){1,3}${ambiguousStreet})(?![\\p{L}])(?: ${direction}(?![\\p{L}]))?(?:,? ${flatAfter})?`,
+      'gu',
+    ),
+    score: 0.9,
+  },
+  {
+    type: 'LOCATION_ADDRESS_STREET',
+    pattern: new RegExp(
+      `\\b(?:${streetName} ){1,3}${street}${houseAfter}(?=[.,?!]|$| and\\b)`,
       'gu',
     ),
     score: 0.9,
@@ -51,7 +66,7 @@ const patterns: EntityPattern[] = [
   {
     type: 'LOCATION_ADDRESS_STREET',
     pattern: new RegExp(
-      `\\b(?:address(?: is|\\?|,|:)|(?:live|lives|living|located) (?:at|on)|(?:ship|send|deliver)(?:ed)? (?:it |them )?to) (?:(?:at|it's|yes|sure|um|uh),? ){0,2}(?<e>${flat}(?:(?:${amount}|${house})(?: ?[A-Za-z]\\b)?,? (?:${streetName}(?: |(?=[.,?!]|$))){1,4}|${streetName} \\d{1,4}(?!\\d)))(?<! )`,
+      `\\b(?:[Aa]ddress(?: is|,|:|[^.?!]{0,20}\\?)|[Ww]here [^.?!]{1,30}\\b(?:lives?|living|ship|send|deliver|mail)\\b[^.?!]{0,20}\\?|(?:live|lives|living|located) (?:at|on)|(?:ship|send|deliver)(?:ed)? (?:it |them )?to) (?:(?:[Aa]t|[Ii]t's|[Yy]es|[Ss]ure|[Uu]m|[Uu]h),? ){0,2}(?<e>${flat}(?:(?:${amount}|${house})(?: ?[A-Za-z]\\b)?,? (?:${streetName}(?: |(?=[.,?!]|$))){1,4}(?:,? ${flatAfter})?|${streetName} \\d{1,4}(?!\\d)))(?<! )`,
       'gu',
     ),
     score: 0.7,
@@ -163,7 +178,7 @@ const cuedStreet: EntityPattern = {
 const answeredStreet: EntityPattern = {
   type: 'LOCATION_ADDRESS_STREET',
   pattern: new RegExp(
-    `\\b(?:(?:${amount}|${house})[,.] )?(?:${streetName} ){1,3}${street}(?![\\p{L}])`,
+    `\\b(?:(?:${amount}|${house})[,.] )?(?:${streetName} ){1,3}(?:${street}|${building})(?![\\p{L}])`,
     'gu',
   ),
   score: 0.8,
