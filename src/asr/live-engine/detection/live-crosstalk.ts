@@ -33,11 +33,10 @@ const CLEANED_AGAIN = 62
 /** Those frames, and the ones that may leak into the first of them. */
 const HISTORY = CLEANED_AGAIN + CROSSTALK_FRAMES
 /**
- * A canceller works for this many blocks (62 s), after it learned during as many, and the first one
- * for twice as many: so what it subtracts depends on audio and position alone.
+ * A canceller works for this many frames (41 s), after it has learned from as many. So what it
+ * subtracts depends on audio and position alone.
  */
-const CANCELLER_BLOCKS = 12
-const CANCELLER_FRAMES = CANCELLER_BLOCKS * CROSSTALK_BLOCK
+const CANCELLER_FRAMES = 8 * CROSSTALK_BLOCK
 
 /** A frame of all channels without crosstalk. */
 export type CleanFrame = {
@@ -52,12 +51,12 @@ export type CleanFrame = {
  * Returns the frame from which the removal must receive every frame so that its output from
  * `frame` on depends on audio and position alone. It looks back over the current block and the one
  * before, and for the gains over the blocks before those; the first block begins in the middle of a
- * spectrum. The first canceller begins with a multiple of `CANCELLER_BLOCKS`.
+ * spectrum. The canceller that works at `frame` also learns from what comes after the start.
  */
 export function crosstalkStart(frame: number): number {
   const block = Math.floor(frame / CROSSTALK_BLOCK) - BALANCE_BLOCKS - 3
-  const canceller = Math.max(0, Math.floor(block / CANCELLER_BLOCKS))
-  return canceller * CANCELLER_FRAMES
+  const canceller = Math.floor(frame / CANCELLER_FRAMES) - 1
+  return Math.max(0, Math.min(block * CROSSTALK_BLOCK, canceller * CANCELLER_FRAMES))
 }
 
 /** The removal of crosstalk between the channels of a session, frame by frame. */
@@ -73,8 +72,10 @@ export class LiveCrosstalk {
   /** The measurements of the current block, and of the one before. */
   #blocks: CrosstalkMeasurement[] = [createMeasurement()]
   #paths: CrosstalkPath[] = []
+  #latest: PlanarSamples | undefined
   /** The energies of the last `HISTORY` frames. */
   readonly #before: FrameBands[][] = []
+  /** The canceller that works, if the audio before it is known, and the one that learns. */
   #canceller: CrosstalkCanceller | undefined
   #nextCanceller: CrosstalkCanceller | undefined
 
@@ -94,26 +95,34 @@ export class LiveCrosstalk {
   next(frame: number, samples: PlanarSamples): CleanFrame | undefined {
     this.#measure(frame, samples)
     const isNewPath = frame % SEARCH_FRAMES === 0 && this.#findPaths()
-    const isNewCanceller = frame % CANCELLER_FRAMES === 0 && this.#replaceCanceller()
-    const canceller = this.#canceller!
-    this.#nextCanceller?.add(samples)
-    this.#nextCanceller?.learn(this.#paths)
-    canceller.add(samples)
-    const isFirst = this.#before.length === 0
-    let planes = isFirst || isNewCanceller ? undefined : canceller.clean()
-    canceller.learn(this.#paths)
-    let correction: CleanFrame['correction']
-    if (!isFirst && (isNewPath || isNewCanceller)) {
-      const cleaned = canceller.cleanAgain(CLEANED_AGAIN)
-      if (isNewPath) correction = this.#correction(frame, cleaned)
-      planes = cleaned.at(-1)
-    }
     const bands = samples.map(frameBands)
-    const pathsLeft = this.#paths.map((path) => canceller.pathLeft(path))
+    const cleaned = this.#clean(frame, { samples, isNewPath })
+    const planes = cleaned.at(-1) ?? this.#latest
+    const pathsLeft = this.#paths.map((path) => this.#canceller?.pathLeft(path) ?? path)
     const isCrosstalk = this.#isCrosstalk(bands, pathsLeft, planes?.map(frameBands))
+    const correction = isNewPath && cleaned.length > 0 && this.#correction(frame, cleaned)
+    this.#latest = samples
     this.#before.push(bands)
     if (this.#before.length > HISTORY) this.#before.shift()
     return planes && { planes, isCrosstalk, ...(correction && { correction }) }
+  }
+
+  /** Returns the frames before this one that the canceller cleans with it, the latest one last. */
+  #clean(
+    frame: number,
+    { samples, isNewPath }: { samples: PlanarSamples; isNewPath: boolean },
+  ): PlanarSamples[] {
+    const isReplaced = frame % CANCELLER_FRAMES === 0 && this.#replaceCanceller(frame)
+    this.#nextCanceller?.add(samples)
+    this.#nextCanceller?.learn(this.#paths)
+    const canceller = this.#canceller
+    if (!canceller) return []
+    canceller.add(samples)
+    if (frame === 0) return []
+    const planes = isReplaced ? undefined : canceller.clean()
+    canceller.learn(this.#paths)
+    if (planes && !isNewPath) return [planes]
+    return canceller.cleanAgain(CLEANED_AGAIN)
   }
 
   #measure(frame: number, samples: PlanarSamples): void {
@@ -137,19 +146,17 @@ export class LiveCrosstalk {
     return this.#paths.some((path) => !earlierPaths.some((it) => isSamePair(it, path)))
   }
 
-  /** Returns whether another canceller took over. */
-  #replaceCanceller(): boolean {
+  /** Lets the next canceller work, and another one learn; returns whether there was a next one. */
+  #replaceCanceller(frame: number): boolean {
+    const isReplaced = this.#nextCanceller !== undefined
     const created = new CrosstalkCanceller(this.#channels, {
       balance: this.#balance,
       history: HISTORY,
     })
-    if (!this.#canceller) {
-      this.#canceller = created
-      return false
-    }
-    const isReplaced = this.#nextCanceller !== undefined
     this.#canceller = this.#nextCanceller ?? this.#canceller
-    this.#nextCanceller = created
+    // The first one of a session works at once.
+    if (frame === 0) this.#canceller = created
+    else this.#nextCanceller = created
     return isReplaced
   }
 
