@@ -99,6 +99,33 @@ test('what a session subtracts depends on audio and position alone', () => {
   assert.deepEqual(resumed.isCrosstalk.slice(restart), atOnce.isCrosstalk.slice(restart))
 })
 
+test('when the next canceller takes over, it has learned', () => {
+  const { voices, heard, frames } = leakingCall(83)
+  const { planes } = remove(heard, { frames })
+  const range = { from: 80.2 * SECOND, to: 82.2 * SECOND }
+  const before = clarity(heard[0]!, voices[0], range)
+  const gained = clarity(planes[0]!, voices[0], range) - before
+  assert.ok(gained > 12, `${gained} dB`)
+})
+
+test('of frames with crosstalk, those without other speech are told from those with it', () => {
+  const { voices, frames } = leakingCall(20)
+  const own = voices[0].map((sample) => 0.2 * sample)
+  const { isCrosstalk } = remove([sumOf(own, leakOf(voices[1], 0.2)), voices[1]], { frames })
+  const isLoud = (plane: Float32Array, n: number) => {
+    const frame = plane.subarray(n * VAD_FRAME, (n + 1) * VAD_FRAME)
+    return frame.some((sample) => Math.abs(sample) > 0.02)
+  }
+  const later = Array.from({ length: frames - 1 }, (_, n) => n).slice(10 * 31)
+  const shareOf = (chosen: number[]) => {
+    return chosen.filter((n) => isCrosstalk[n]![0]).length / chosen.length
+  }
+  const spoken = shareOf(later.filter((n) => isLoud(own, n)))
+  const leaked = shareOf(later.filter((n) => !isLoud(own, n) && isLoud(voices[1], n)))
+  assert.ok(spoken < 0.4, `${spoken}`)
+  assert.ok(leaked > 0.6, `${leaked}`)
+})
+
 test('channels without crosstalk stay as they are, a frame later', () => {
   const { voices, frames } = leakingCall(10)
   const { planes } = remove([...voices], { frames })
