@@ -178,6 +178,15 @@ test('crosstalk from another channel is not speech, but speech of the channel is
   assert.ok(changed < 1e-4, `${changed} of the energy of its own speech`)
 })
 
+test('what is left of crosstalk that a loudspeaker distorts is not speech', async () => {
+  const first = new Int16Array(speech)
+  const later = first.map((_, i) => 500 * Math.tanh((first[i - 80] ?? 0) / 1500))
+  const { probabilities } = await recognize(audioOf('distorted', [first, later]))
+  assert.ok(speechFrames(probabilities[0]!) > 150)
+  const detected = speechFrames(probabilities[1]!.slice(62))
+  assert.ok(detected < 25, `${detected} frames`)
+})
+
 test('crosstalk into a channel that was recorded louder is not speech once both have spoken', async () => {
   const turns = [speech, speech.toReversed(), speech, speech.subarray(0, 6 * 16_000).toReversed()]
   const length = turns.reduce((sum, turn) => sum + turn.length, 0)
