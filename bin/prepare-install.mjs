@@ -1,19 +1,16 @@
-// npm runs this before the install scripts of the packages that an installed Steno needs. Two of
-// them download what Steno does not use, libraries for CUDA and an ffmpeg program, and the first
-// fails the installation without a network. A third one downloads Node 24, which is there already
-// if it runs this; that one is skipped in global installations only, elsewhere it runs before. A
-// checkout denies two of these scripts in package.json, which holds for nobody who installs the
-// package. Where npm runs no install scripts, none of this is needed.
+// npm runs this before the install scripts of the packages that an installed Steno needs. One of
+// them downloads libraries for CUDA, which Steno does not use, and fails the installation without a
+// network. Another one downloads Node 24, which is there already if it runs this; that one is
+// skipped in global installations only, elsewhere it runs before. A checkout denies the first in
+// package.json, which holds for nobody who installs the package. Where npm runs no install scripts,
+// none of this is needed.
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { findPackage } from './remove-unused.mjs'
 
 const isCheckout = existsSync(new URL('../src/main.ts', import.meta.url))
 if (!isCheckout) {
-  if (!process.env.ONNXRUNTIME_NODE_INSTALL) {
-    skip('onnxruntime-node', 'script/install.js')
-    skip('node-av', 'dist/ffmpeg/install.js')
-  }
+  if (!process.env.ONNXRUNTIME_NODE_INSTALL) skip('onnxruntime-node', 'script/install.js')
   // Windows would find the command file of the missing program first.
   const [major] = process.versions.node.split('.').map(Number)
   if (major >= 24 && process.platform !== 'win32') skip('node', 'installArchSpecificPackage.js')

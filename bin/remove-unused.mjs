@@ -1,18 +1,13 @@
 // Removes from installed packages what Steno never loads: libraries for other platforms, the
-// headers of Node, parts for video calls, source maps, tests and, outside a checkout, TypeScript.
+// headers of Node, source maps, tests and, outside a checkout, TypeScript.
 // npm runs it at the end of an installation, in a checkout as for the package.
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const isCheckout = existsSync(join(root, 'src/main.ts'))
-
-/**
- * Optional packages of node-av for video calls, which are loaded by parts of it that we do not use.
- */
-const VIDEO_CALLS = /^(?:werift|werift-.*|mediabunny)$/
 
 /** The folder of a package's own tests, and what is in it. */
 const TESTS = /^(?:.*[\\/]node_modules[\\/])?(?:@[^\\/]+[\\/])?[^\\/@.][^\\/]*[\\/]test(?:[\\/]|$)/
@@ -30,52 +25,11 @@ export function findPackage(name) {
 export function removeUnused(modules, { types = isCheckout } = {}) {
   removeOtherPlatforms(join(modules, 'onnxruntime-node/bin/napi-v6'))
   removeHeaders(join(modules, 'node/node_modules'))
-  removeVideoCalls(modules)
   const unused = types ? /\.[cm]?js\.map$/ : /\.[cm]?js\.map$|\.[cm]?ts(?:\.map)?$/
   for (const file of readdirSync(modules, { recursive: true })) {
     if (TESTS.test(file)) rmSync(join(modules, file), { recursive: true, force: true })
     else if (unused.test(file)) rmSync(join(modules, file))
   }
-}
-
-/** Removes the packages for video calls, and those that only they need. */
-function removeVideoCalls(modules) {
-  const calls = readdirSync(modules).filter((name) => VIDEO_CALLS.test(name))
-  const { dependencies, devDependencies, optionalDependencies } = readManifest(root)
-  const own = Object.keys({ ...dependencies, ...devDependencies, ...optionalDependencies })
-  const needed = findNeeded(modules, own, (name) => !VIDEO_CALLS.test(name))
-  for (const name of findNeeded(modules, calls)) {
-    if (!needed.has(name)) rmSync(join(modules, name), { recursive: true })
-  }
-}
-
-/** Returns the packages in `modules` that those with these names need, themselves included. */
-function findNeeded(modules, names, filter = () => true) {
-  const needed = new Set()
-  const left = [...names]
-  for (let name = left.pop(); name; name = left.pop()) {
-    if (needed.has(name) || !filter(name) || !existsSync(join(modules, name))) continue
-    needed.add(name)
-    left.push(...listDependencies(join(modules, name)))
-  }
-  return needed
-}
-
-/** Returns what a package needs, and what the packages inside it need. */
-function listDependencies(folder) {
-  const inside = join(folder, 'node_modules')
-  const nested = existsSync(inside) ? readdirSync(inside) : []
-  const { dependencies, optionalDependencies, peerDependencies } = readManifest(folder)
-  return [
-    ...Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies }),
-    ...nested.flatMap((name) => listDependencies(join(inside, name))),
-  ]
-}
-
-/** Returns the `package.json` of a folder; an empty one if there is none. */
-function readManifest(folder) {
-  const file = join(folder, 'package.json')
-  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {}
 }
 
 /** Removes the libraries of other platforms, 245 MB, from a folder of `PLATFORM/ARCHITECTURE`. */

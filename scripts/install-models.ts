@@ -24,9 +24,8 @@ const env = { NODE_COMPILE_CACHE: `${root}node_modules/.cache/compile`, ...proce
 const programs = [
   ['bin/steno.mjs', 'serve', '--help'],
   ['src/audio/decoder/decoder-process.ts'],
-  // A decoder loads these when a file needs them.
-  ['src/audio/libav/libav-open.ts'],
-  ['src/audio/libav/libav-decode.ts'],
+  // A decoder loads this when a file needs it.
+  ['src/audio/libav/libav-audio.ts'],
 ]
 for (const program of programs) {
   const args = ['--disable-warning=ExperimentalWarning', ...program]

@@ -97,6 +97,7 @@ function writeSbom(): string {
     name: manifest.name,
     shipped: licenses.accepted,
     models: [moonshinePackage, vadPackage],
+    buildScript: readFileSync(join(root, 'src/audio/libav/wasm/build-libav.sh'), 'utf8'),
   })
   console.log(`ok    bill of materials with ${sbom.components.length} components`)
   const name = `${manifest.name}-${manifest.version}.cdx.json`

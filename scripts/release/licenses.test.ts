@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { globSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
 import { describeLicenses, reportLicenses } from './licenses.ts'
@@ -20,8 +20,6 @@ test('every package of a release has an acceptable or reviewed license', () => {
   assert.deepEqual(report.refused, [])
   const names = report.accepted.map(({ name }) => name)
   assert.ok(names.includes('fastify') && names.includes('preact') && !names.includes('vite'))
-  const decoder = report.accepted.find(({ name }) => name === '@seydx/node-av-linux-x64')
-  assert.equal(decoder?.license, 'GPL-3.0-or-later')
 })
 
 test('reportLicenses refuses copyleft, unknown and unclear licenses and accepts a choice', () => {
@@ -45,39 +43,9 @@ test('reportLicenses refuses copyleft, unknown and unclear licenses and accepts 
 })
 
 test('a reviewed package whose license changes is refused until it is reviewed again', () => {
-  assert.deepEqual(refused({ mediabunny: 'MPL-2.0' }), [])
-  assert.deepEqual(refused({ mediabunny: 'GPL-3.0-only' }), ['mediabunny'])
+  assert.deepEqual(refused({ '@jitsi/rnnoise-wasm': undefined }), [])
+  assert.deepEqual(refused({ '@jitsi/rnnoise-wasm': 'GPL-3.0-only' }), ['@jitsi/rnnoise-wasm'])
 })
-
-test('only the decoder loads the GPL build of FFmpeg, as its review says', () => {
-  const files = globSync('src/**/*.ts', { cwd: root }).filter((file) => !file.endsWith('.test.ts'))
-  const loading = files.filter((file) => {
-    return /(?:^import (?!type )[^'"`;]*?from |import\()'(?:node-av|@seydx)/m.test(
-      readFileSync(join(root, file), 'utf8'),
-    )
-  })
-  assert.ok(loading.length > 0)
-  assert.deepEqual(
-    loading.filter((file) => !/^src\/audio\/libav\//.test(file)),
-    [],
-  )
-  assert.deepEqual(importersOf('libav-', files), ['src/audio/decoder/decode-file.ts'])
-  assert.deepEqual(importersOf('decode-file.ts', files), ['src/audio/decoder/decoder-process.ts'])
-  assert.deepEqual(importersOf('decoder-process.ts', files), [])
-})
-
-/** The files, beside the libav ones, that import a module whose path contains `part`. */
-function importersOf(part: string, files: readonly string[]): string[] {
-  const pattern = new RegExp(
-    `(?:^import (?!type )[^'"\`;]*?from |import\\()'\\.{1,2}/[^']*${part}`,
-    'm',
-  )
-  return files.filter((file) => {
-    return (
-      !file.startsWith('src/audio/libav/') && pattern.test(readFileSync(join(root, file), 'utf8'))
-    )
-  })
-}
 
 test('the license report lists refused packages first and gives reasons', () => {
   const report = describeLicenses({

@@ -37,31 +37,11 @@ type Review = {
 /** Packages that a person has looked at. Add one with its reason, never to make a check pass. */
 const reviews: readonly Review[] = [
   {
-    name: /^@seydx\/node-av-(darwin|linux|win32)-[\w-]+$/,
-    license: 'GPL-3.0-or-later',
-    declared: 'MIT',
-    reason:
-      'holds a GPL build of FFmpeg; only the decoder, a separate program, loads it (NOTICE, decision 0006)',
-  },
-  {
-    name: /^mediabunny$/,
-    license: 'MPL-2.0',
-    declared: 'MPL-2.0',
-    reason: 'comes unchanged with node-av; its terms end at its own files, and nothing loads it',
-  },
-  {
     name: /^@jitsi\/rnnoise-wasm$/,
     license: 'Apache-2.0',
     declared: undefined,
     reason:
       'declares none; its LICENSE file is Apache-2.0, and RNNoise itself BSD-3-Clause (NOTICE)',
-  },
-  {
-    name: /^@shinyoshiaki\/jspack$/,
-    license: 'BSD-3-Clause',
-    declared: undefined,
-    reason:
-      'declares none; its LICENSE file is BSD-3-Clause; an optional part of node-av, not loaded',
   },
 ]
 

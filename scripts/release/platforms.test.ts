@@ -56,7 +56,7 @@ test('docs/installation.md names every native part with its platforms in the loc
 
 test('every platform with all required parts is in the matrix of CI', () => {
   const table = readPartsTable(read('docs/installation.md'))
-  const required = table.filter(({ name }) => name === 'onnxruntime-node' || name === 'node-av')
+  const required = table.filter(({ name }) => name === 'onnxruntime-node')
   const runners: Record<string, string> = {
     'Linux x64': 'ubuntu-24.04',
     'Linux arm64': 'ubuntu-24.04-arm',

@@ -9,14 +9,21 @@ export type Sbom = {
   dependencies: { ref: string; dependsOn?: string[] }[]
 }
 
+/** What a bill of materials is made of, beside the list of npm. */
+type Parts = {
+  name: string
+  shipped: LicensedPackage[]
+  models: ModelPackage[]
+  /** The script that builds libav, with the versions of its sources. */
+  buildScript: string
+}
+
 /**
  * Returns the bill of materials of a release: of all packages that npm lists, those that are
- * shipped, with the licenses that hold for them, and the models that the first use fetches.
+ * shipped, with the licenses that hold for them, what libav.wasm is built of, and the models that
+ * the first use fetches.
  */
-export function completeSbom(
-  sbom: Sbom,
-  { name, shipped, models }: { name: string; shipped: LicensedPackage[]; models: ModelPackage[] },
-): Sbom {
+export function completeSbom(sbom: Sbom, { name, shipped, models, buildScript }: Parts): Sbom {
   const licenses = new Map(shipped.map((one) => [`${one.name}@${one.version}`, one]))
   const components = sbom.components
     .filter((component) => licenses.has(`${component.name}@${component.version}`))
@@ -37,9 +44,25 @@ export function completeSbom(
       ...sbom.metadata,
       component: { ...sbom.metadata.component, name, type: 'application' },
     },
-    components: [...components, ...models.map(describeModel)],
+    components: [...components, ...describeSources(buildScript), ...models.map(describeModel)],
     dependencies,
   }
+}
+
+/** Returns the libraries whose versions the script that builds libav states. */
+function describeSources(buildScript: string): Sbom['components'] {
+  const describe = (name: string, license: string): Sbom['components'][number] => {
+    const [, version = ''] = new RegExp(`^${name.toUpperCase()}=(.+)$`, 'm').exec(buildScript) ?? []
+    return {
+      'bom-ref': `${name}@${version}`,
+      type: 'library',
+      name,
+      version,
+      cpe: `cpe:2.3:a:${name}:${name}:${version}:*:*:*:*:*:*:*`,
+      licenses: [{ license: { id: license } }],
+    }
+  }
+  return [describe('ffmpeg', 'LGPL-2.1-or-later'), describe('zlib', 'Zlib')]
 }
 
 function describeModel({ name, version, integrity }: ModelPackage): Sbom['components'][number] {

@@ -99,6 +99,8 @@ test('every format decodes to the same audio at the same time', async (t) => {
 test('an exact length declared by the container is kept to the sample', async (t) => {
   for (const name of [
     'encodings/speech.m4a',
+    'encodings/speech.mov',
+    'encodings/speech.mp4',
     'encodings/speech.opus',
     'encodings/speech.wma',
     'films/film.wmv',

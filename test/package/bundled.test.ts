@@ -27,14 +27,14 @@ test('the package bundles every dependency without native parts', () => {
     manifest.bundleDependencies,
     names.filter((name) => !isNative(name)),
   )
-  assert.deepEqual(names.filter(isNative), ['node-av', 'onnxruntime-node'])
+  assert.deepEqual(names.filter(isNative), ['onnxruntime-node'])
 })
 
 test('no fetched package rejects the oldest supported Node version', () => {
   const [, oldest] = /^>=(\d+\.\d+\.\d+)$/.exec(manifest.engines.node) ?? []
   assert.ok(oldest)
   const fetched = Object.entries(locked).filter(([, { dev, inBundle }]) => !dev && !inBundle)
-  assert.ok(fetched.length > 50)
+  assert.ok(fetched.length > 10)
   const refusing = fetched.filter(([, { engines }]) => {
     return !semver.satisfies(oldest, engines?.node ?? '*')
   })

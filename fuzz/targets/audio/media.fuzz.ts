@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { MAX_CHANNELS } from '../../../src/audio/audio-limits.ts'
 import { runDecoder } from '../../../src/audio/decoder/decoder-client.ts'
 import { AppError } from '../../../src/errors.ts'
 import {
@@ -45,12 +46,12 @@ async function run(task: 'probe' | 'decode'): Promise<void> {
     if (task === 'probe') {
       const info = await runDecoder({ task, ...request }, { signal, limits })
       assert.ok(Number.isFinite(info.duration) && info.duration >= 0, `${info.duration} s`)
-      assert.ok(info.channels >= 1 && info.channels <= 8 && info.sampleRate >= 1000)
+      assert.ok(info.channels >= 1 && info.channels <= MAX_CHANNELS && info.sampleRate >= 1000)
       return
     }
     const { duration, channels } = await runDecoder({ task, ...request }, { signal, limits })
     assert.ok(duration > 0 && duration <= maxSeconds, `${duration} s`)
-    assert.ok(channels.length >= 1 && channels.length <= 8)
+    assert.ok(channels.length >= 1 && channels.length <= MAX_CHANNELS)
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     assert.ok(error.status < 500, error.message)

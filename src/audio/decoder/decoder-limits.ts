@@ -20,7 +20,7 @@ export type DecoderLimits = {
 }
 
 /**
- * Node and libav take 115 MB before they have read anything, the index of twelve hours of film 170
+ * Node and libav take 90 MB before they have read anything, the index of twelve hours of film 170
  * MB more; the rest is for its fonts and covers.
  */
 const MEMORY_BYTES = 512 * 1024 * 1024
@@ -30,7 +30,7 @@ const DATA_BYTES = 1536 * 1024 * 1024
 const PROBE_CPU_SECONDS = 30
 /**
  * The CPU seconds of decoding: a base, and an amount per second of audio. An hour of stereo MP3
- * takes 6 s on an idle machine, twice that on a busy one.
+ * takes 7 s on an idle machine, twice that on a busy one.
  */
 const [DECODE_CPU_SECONDS, DECODE_CPU_PER_SECOND] = [60, 0.1]
 /** On a busy machine, a decoder gets an eighth of a core. */

@@ -1,20 +1,6 @@
-import {
-  AV_DISPOSITION_COMMENT,
-  AV_DISPOSITION_DEFAULT,
-  AV_DISPOSITION_HEARING_IMPAIRED,
-  AV_DISPOSITION_VISUAL_IMPAIRED,
-  AVMEDIA_TYPE_AUDIO,
-} from 'node-av/constants'
-import { Codec, type Stream } from 'node-av/lib'
 import { AppError } from '../../errors.ts'
 import { MAX_CHANNELS, MAX_TRACKS } from '../audio-limits.ts'
-
-/** Tracks that repeat or explain the sound of another one. */
-const ACCOMPANYING = [
-  AV_DISPOSITION_COMMENT,
-  AV_DISPOSITION_HEARING_IMPAIRED,
-  AV_DISPOSITION_VISUAL_IMPAIRED,
-]
+import type { Track } from './media-input.ts'
 
 /** The audio tracks of a file. */
 export type AudioTracks = {
@@ -22,7 +8,7 @@ export type AudioTracks = {
    * Those that are read. Professional cameras write a track of one channel for each microphone;
    * these are the channels of one recording. All other files have one.
    */
-  read: [Stream, ...Stream[]]
+  read: [Track, ...Track[]]
   /** The number of tracks that could be decoded. */
   total: number
 }
@@ -32,17 +18,17 @@ export type AudioTracks = {
  * accompanies no other, and if it has one channel, those like it. Throws `media_without_audio` if
  * there is none.
  */
-export function pickTracks(streams: readonly Stream[]): AudioTracks {
-  if (streams.length > MAX_TRACKS) {
+export function pickTracks(all: readonly Track[]): AudioTracks {
+  if (all.length > MAX_TRACKS) {
     const supported = `at most ${MAX_TRACKS} are supported`
-    throw new AppError('media_unsupported', `${streams.length} tracks; ${supported}`)
+    throw new AppError('media_unsupported', `${all.length} tracks; ${supported}`)
   }
-  const all = streams.filter(({ codecpar }) => codecpar.codecType === AVMEDIA_TYPE_AUDIO)
-  const decodable = all.filter(({ codecpar }) => Codec.findDecoder(codecpar.codecId) !== null)
+  const audio = all.filter(({ kind }) => kind === 'audio')
+  const decodable = audio.filter(({ isDecodable }) => isDecodable)
   // A file without a decodable track is rejected later, with the name of the codec.
-  const tracks = decodable.length > 0 ? decodable : all
-  const marked = tracks.filter((track) => track.hasDisposition(AV_DISPOSITION_DEFAULT))
-  const main = tracks.filter((track) => !isAccompanying(track))
+  const tracks = decodable.length > 0 ? decodable : audio
+  const marked = tracks.filter(({ isDefault }) => isDefault)
+  const main = tracks.filter(({ isAccompanying }) => !isAccompanying)
   const [first, ...others] = [marked, main, tracks].find((some) => some.length > 0) ?? []
   if (!first) throw new AppError('media_without_audio', 'the file holds no audio')
   const channels = others.filter((track) => areOneRecording(first, track))
@@ -50,17 +36,12 @@ export function pickTracks(streams: readonly Stream[]): AudioTracks {
 }
 
 /** Returns whether two tracks are channels of one recording, rather than versions of a sound. */
-function areOneRecording(first: Stream, other: Stream): boolean {
-  const [a, b] = [first.codecpar, other.codecpar]
-  if (a.channels !== 1 || b.channels !== 1 || a.sampleRate !== b.sampleRate) return false
-  return !isAccompanying(other) && languageOf(first) === languageOf(other)
+function areOneRecording(first: Track, other: Track): boolean {
+  if (first.channels !== 1 || other.channels !== 1) return false
+  if (first.sampleRate !== other.sampleRate || other.isAccompanying) return false
+  return languageOf(first) === languageOf(other)
 }
 
-function isAccompanying(track: Stream): boolean {
-  return ACCOMPANYING.some((kind) => track.hasDisposition(kind))
-}
-
-function languageOf({ metadata }: Stream): string | undefined {
-  const language = metadata?.get('language') ?? 'und'
+function languageOf({ language }: Track): string | undefined {
   return language === 'und' ? undefined : language
 }

@@ -2,9 +2,10 @@ import type { FilePart } from '../containers/links/file-part.ts'
 import type { MediaInfo } from '../decoder/decoder-messages.ts'
 import type { PlanarSamples } from '../pcm.ts'
 import { alignStart } from '../silence.ts'
-import { decodeChannels, decodeTrack } from './libav-decode.ts'
-import { keepTracks, openFormat, requireSuccess } from './libav-demux.ts'
-import { type MediaOpenOptions, type OpenedMedia, openMedia } from './libav-open.ts'
+import { decodeChannels, decodeTrack } from './decode-tracks.ts'
+import { Libav } from './libav.ts'
+import { MediaInput } from './media-input.ts'
+import { type MediaOpenOptions, type OpenedMedia, openMedia } from './open-media.ts'
 
 /** The properties of a file and its audio at 16 kHz, decoded by libav. */
 export type LibavAudio = {
@@ -23,13 +24,14 @@ export async function openLibavAudio(
   path: string,
   { links, ...options }: MediaOpenOptions & { links: readonly FilePart[] },
 ): Promise<LibavAudio> {
+  const libav = new Libav()
   const { heartbeat } = options
-  if (links.length > 0) return openLinks(path, options, links)
-  const media = await openMedia(path, options)
-  const { read, total } = media.tracks
-  if (read.length > 1) return openChannels(path, options, media)
+  if (links.length > 0) return openLinks(libav, path, options, links)
+  const media = await openMedia(libav, path, options)
+  const { input, info, tracks } = media
+  if (tracks.read.length > 1) return openChannels(libav, path, options, media)
   const blocks = alignStart(decodeTrack(media, { heartbeat }), media)
-  return { info: media.info, unreadTracks: total - 1, blocks, close: media.close }
+  return { info, unreadTracks: tracks.total - 1, blocks, close: () => input.close() }
 }
 
 /**
@@ -37,54 +39,53 @@ export async function openLibavAudio(
  * long film takes memory; then reads them together. A track that cannot be decoded is left out.
  */
 async function openChannels(
+  libav: Libav,
   path: string,
   options: MediaOpenOptions,
   first: OpenedMedia,
 ): Promise<LibavAudio> {
   const opened = [first]
-  first.close()
+  first.input.close()
   for (let channel = 1; channel < first.tracks.read.length; channel++) {
-    const media = await openMedia(path, { ...options, channel }).catch(() => undefined)
-    media?.close()
+    const media = await openMedia(libav, path, { ...options, channel }).catch(() => undefined)
+    media?.input.close()
     if (media) opened.push(media)
   }
-  const format = openFormat(path, options.demuxer, options.part)
+  const input = new MediaInput(libav, path, options)
   try {
-    requireSuccess(format.findStreamInfoSync(null))
-    const tracks = opened.map(({ index, decoder, lead, delay, info }) => {
-      return { track: format.streams[index]!, decoder, lead, delay, duration: info.duration }
+    input.findTracks()
+    const tracks = opened.map(({ track, lead, delay, end, info }) => {
+      return { track, lead, delay, end, duration: info.duration }
     })
-    keepTracks(
-      format,
-      tracks.map(({ track }) => track.index),
-    )
+    input.keepTracks(tracks.map(({ track }) => track.index))
     const duration = Math.max(...tracks.map((track) => track.duration))
     return {
       info: { ...first.info, duration, channels: tracks.length },
       unreadTracks: first.tracks.total - tracks.length,
-      blocks: decodeChannels(format, { tracks, heartbeat: options.heartbeat }),
-      close: () => format.closeInputSync(),
+      blocks: decodeChannels(input, { tracks, heartbeat: options.heartbeat }),
+      close: () => input.close(),
     }
   } catch (error) {
-    format.closeInputSync()
+    input.close()
     throw error
   }
 }
 
 async function openLinks(
+  libav: Libav,
   path: string,
   options: MediaOpenOptions,
   links: readonly FilePart[],
 ): Promise<LibavAudio> {
   const readable: { part: FilePart; info: MediaInfo }[] = []
   for (const part of links) {
-    const media = await openMedia(path, { ...options, part }).catch((error: unknown) => {
+    const media = await openMedia(libav, path, { ...options, part }).catch((error: unknown) => {
       // A recording of a stream may end within the headers of its last link.
       if (readable.length === 0) throw error
     })
     if (!media) continue
     readable.push({ part, info: media.info })
-    media.close()
+    media.input.close()
   }
   const [{ info }] = readable as [(typeof readable)[0]]
   const duration = readable.reduce((sum, openedPart) => sum + openedPart.info.duration, 0)
@@ -93,11 +94,11 @@ async function openLinks(
 
   async function* decodeLinks(): AsyncGenerator<PlanarSamples> {
     for (const { part } of readable) {
-      const media = await openMedia(path, { ...options, part })
+      const media = await openMedia(libav, path, { ...options, part })
       try {
         yield* alignStart(decodeTrack(media, { heartbeat, channels }), media)
       } finally {
-        media.close()
+        media.input.close()
       }
     }
   }
