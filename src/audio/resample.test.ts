@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { assertBuilt } from '../../test/support/build-checksums.ts'
 import { rounds } from '../../test/support/random/rounds.ts'
 import { createResampler } from './resample.ts'
 
@@ -95,4 +97,23 @@ test('resampling does not depend on how the input is split', () => {
 test('audio at 16 kHz is not resampled', () => {
   const audio = tone(1000, 16_000)
   assert.deepEqual(resample(audio, 16_000, [100]), audio)
+})
+
+test('more input at a time than the module takes is resampled in parts', () => {
+  const long = tone(440, 44_100, 4)
+  const whole = resample(long, 44_100)
+  assert.equal(whole.length, 64_000)
+  assert.deepEqual(whole, resample(long, 44_100, Array(40).fill(4410)))
+})
+
+test('filters of several ratios are kept beside each other', () => {
+  const [first, second] = [tone(440, 44_100), tone(440, 48_000)]
+  const [before, other] = [resample(first, 44_100), resample(second, 48_000)]
+  assert.deepEqual(resample(first, 44_100), before)
+  assert.deepEqual(resample(second, 48_000), other)
+})
+
+test('convolve.wasm was built of the sources beside it', () => {
+  const names = assertBuilt(join(import.meta.dirname, 'resample/convolve.sha256'))
+  assert.deepEqual(names, ['build-convolve.sh', 'convolve.c', 'convolve.wasm'])
 })

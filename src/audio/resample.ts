@@ -1,4 +1,5 @@
 import { joinSamples } from './pcm.ts'
+import { convolve, type Filter, storeFilter } from './resample/convolve.ts'
 
 /** A streaming resampler of one channel: converts samples to the target rate. */
 export type Resampler = {
@@ -31,101 +32,62 @@ export function createResampler(from: number, to: number): Resampler {
   if (from === to) {
     return { write: (samples) => samples.slice(), flush: () => new Float32Array(0) }
   }
-  const { half, phases, rows } = kernelFor(from, to)
-  const taps = 2 * half
+  const filter = filterFor(from, to)
+  const half = filter.taps / 2
   const divisor = gcd(from, to)
-  const [numerator, denominator] = [from / divisor, to / divisor]
-  const wholeStep = Math.floor(numerator / denominator)
-  const partStep = numerator % denominator
+  const step = { numerator: from / divisor, denominator: to / divisor }
 
   // `buffer[0]` is input sample `written - buffer.length`; the filter sees zeros before the first.
   let buffer = new Float32Array(half - 1)
   let written = 0
   let produced = 0
-  // The next output lies `part / denominator` after the sample whose filter starts at
-  // buffer[start].
-  let start = 0
-  let part = 0
+  let position = { start: 0, part: 0 }
 
   function write(samples: Float32Array): Float32Array<ArrayBuffer> {
-    buffer = joinSamples(buffer.subarray(start), samples)
-    start = 0
+    buffer = joinSamples(buffer.subarray(position.start), samples)
+    position = { start: 0, part: position.part }
     written += samples.length
     return produce(Number.POSITIVE_INFINITY)
   }
 
   function produce(limit: number): Float32Array<ArrayBuffer> {
-    const capacity = Math.ceil(((buffer.length - start) * denominator) / numerator) + 1
-    const output = new Float32Array(Math.max(0, Math.min(capacity, limit)))
-    let count = 0
-    while (count < output.length && start + taps <= buffer.length) {
-      const row = phases === denominator ? part : Math.round((part * phases) / denominator)
-      output[count++] = convolve(rows, row * taps, buffer, start, taps)
-      part += partStep
-      start += wholeStep
-      if (part >= denominator) {
-        part -= denominator
-        start++
-      }
-    }
+    const { numerator, denominator } = step
+    const starts = Math.max(0, buffer.length - filter.taps - position.start + 1)
+    const possible = Math.ceil((starts * denominator - position.part) / numerator)
+    const count = Math.max(0, Math.min(possible, limit))
+    const { output, next } = convolve(buffer, { filter, step, count }, position)
+    position = next
     produced += count
-    return output.subarray(0, count)
+    return output
   }
 
   function flush(): Float32Array<ArrayBuffer> {
     const remaining = Math.round((written * to) / from) - produced
-    buffer = joinSamples(buffer.subarray(start), new Float32Array(half))
-    start = 0
+    buffer = joinSamples(buffer.subarray(position.start), new Float32Array(half))
+    position = { start: 0, part: position.part }
     return produce(remaining)
   }
 
   return { write, flush }
 }
 
-/**
- * Returns the sum of filter taps times samples. Uses four sums, which the processor adds in
- * parallel; their order does not depend on how the input is split.
- */
-function convolve(
-  rows: Float32Array,
-  row: number,
-  input: Float32Array,
-  start: number,
-  taps: number,
-): number {
-  let a = 0
-  let b = 0
-  let c = 0
-  let d = 0
-  let at = start
-  for (let i = row; i < row + taps; i += 4, at += 4) {
-    a += rows[i]! * input[at]!
-    b += rows[i + 1]! * input[at + 1]!
-    c += rows[i + 2]! * input[at + 2]!
-    d += rows[i + 3]! * input[at + 3]!
-  }
-  return a + b + c + d
-}
+/** The filters by ratio, which live sessions share. Each takes a few hundred kilobytes. */
+const filters = new Map<string, Filter>()
 
-type Kernel = { half: number; phases: number; rows: Float32Array }
-
-/** The kernels by ratio, which live sessions share. Each takes a few hundred kilobytes. */
-const kernels = new Map<string, Kernel>()
-
-function kernelFor(from: number, to: number): Kernel {
+function filterFor(from: number, to: number): Filter {
   const key = `${from}:${to}`
-  const cachedKernel = kernels.get(key)
-  if (cachedKernel) return cachedKernel
-  const kernel = buildKernel(from, to)
-  kernels.set(key, kernel)
-  return kernel
+  const known = filters.get(key)
+  if (known) return known
+  const filter = buildFilter(from, to)
+  filters.set(key, filter)
+  return filter
 }
 
 /** Returns the filter taps: one row per position of an output sample between two input samples. */
-function buildKernel(from: number, to: number): Kernel {
+function buildFilter(from: number, to: number): Filter {
   const lower = Math.min(from, to)
   const width = (HALF_WIDTH * from) / lower
-  const half = 2 * Math.ceil(width / 2) // the unrolled sum takes four taps at a time
+  const half = 2 * Math.ceil(width / 2) // four taps at a time
   const exact = to / gcd(from, to)
   const phases = from > EXACT_UP_TO ? Math.min(exact, MAX_PHASES) : exact
   const cutoff = (CUTOFF * lower) / from
@@ -139,7 +101,7 @@ function buildKernel(from: number, to: number): Kernel {
     const sum = row.reduce((total, tap) => total + tap, 0)
     for (let tap = 0; tap < row.length; tap++) row[tap]! /= sum
   }
-  return { half, phases, rows }
+  return storeFilter(rows, { phases, taps: 2 * half })
 }
 
 function sinc(x: number): number {

@@ -37,6 +37,7 @@ const allowed: Record<string, readonly string[]> = {
 const builders = ['main', 'cli', 'app']
 const shared = [
   ...['clock', 'config', 'errors', 'is-object', 'numbers', 'observability'],
+  'web-assembly',
   'app (types)',
 ]
 

@@ -1,20 +1,11 @@
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
+import { assertBuilt } from '../../../test/support/build-checksums.ts'
 import { Libav } from './libav.ts'
 
-const folder = join(import.meta.dirname, 'wasm')
-
 test('libav.wasm was built of the sources beside it', () => {
-  const lines = readFileSync(join(folder, 'libav.sha256'), 'utf8').trim().split('\n')
-  const names = lines.map((line) => {
-    const [hash, name = ''] = line.split(/ +/)
-    const found = createHash('sha256').update(readFileSync(join(folder, name)))
-    assert.equal(found.digest('hex'), hash, `${name} has changed: run build-libav.sh`)
-    return name
-  })
+  const names = assertBuilt(join(import.meta.dirname, 'wasm/libav.sha256'))
   assert.deepEqual(names, ['build-libav.sh', 'libav.c', 'libav.wasm'])
 })
 

@@ -1,19 +1,16 @@
-import { readFileSync } from 'node:fs'
 import { AppError } from '../../errors.ts'
-
-/** The part of the standard that is used: its types come only with those of browsers. */
-declare const WebAssembly: {
-  Module: {
-    new (code: Uint8Array): object
-    imports(module: object): { module: string; name: string }[]
-  }
-  Instance: new (module: object, imports: Record<string, object>) => { exports: object }
-  RuntimeError: new () => Error
-}
+import {
+  compileWasm,
+  instantiateWasm,
+  isWasmCrash,
+  listImports,
+  type WasmMemory,
+  type WasmModule,
+} from '../../web-assembly.ts'
 
 /** The functions of `wasm/libav.c`. Addresses are numbers; 0 is none. */
 type Exports = {
-  memory: { buffer: ArrayBuffer }
+  memory: WasmMemory
   _initialize(): void
   numbers(): number
   text(): number
@@ -57,7 +54,7 @@ const TEXT_BYTES = 255
 /** What functions of the system (WASI) answer: that there is no such file. */
 const EBADF = 8
 
-let compiled: object | undefined
+let compiled: WasmModule | undefined
 
 /**
  * FFmpeg's libraries, compiled to WebAssembly (`wasm/libav.wasm`).
@@ -71,9 +68,9 @@ export class Libav {
   #hasFailed = false
 
   constructor() {
-    compiled ??= new WebAssembly.Module(readFileSync(new URL('wasm/libav.wasm', import.meta.url)))
-    const system = WebAssembly.Module.imports(compiled).filter(({ module }) => module !== 'host')
-    const { exports } = new WebAssembly.Instance(compiled, {
+    compiled ??= compileWasm(new URL('wasm/libav.wasm', import.meta.url))
+    const system = listImports(compiled).filter(({ module }) => module !== 'host')
+    const exports = instantiateWasm(compiled, {
       host: { read: this.#read.bind(this) },
       wasi_snapshot_preview1: Object.fromEntries(system.map(({ name }) => [name, () => EBADF])),
     })
@@ -91,7 +88,7 @@ export class Libav {
       try {
         return call(...values)
       } catch (error) {
-        if (!(error instanceof WebAssembly.RuntimeError)) throw error
+        if (!isWasmCrash(error)) throw error
         this.#hasFailed = true
         const reason = `the decoder crashed (${error.message})`
         throw new AppError('media_undecodable', reason, { cause: error })

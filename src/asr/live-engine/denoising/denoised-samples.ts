@@ -26,7 +26,7 @@ type DenoiserPass = {
 
 /** Opens the denoised samples of a session's audio, starting at `from`. */
 export async function openDenoisedSamples(audio: LiveAudio, from: number): Promise<SampleSource> {
-  const openFilter = await loadFrameDenoiser()
+  const openFilter = loadFrameDenoiser()
   const ready: number[][] = audio.channels.map(() => [])
   let readyFrom = from
   let pass: DenoiserPass | undefined

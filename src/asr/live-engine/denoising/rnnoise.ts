@@ -1,5 +1,4 @@
-import { readFile } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
+import { compileWasm, instantiateWasm, WASM_PAGE, type WasmMemory } from '../../../web-assembly.ts'
 
 /** Samples at 48 kHz that RNNoise processes at a time. */
 export const RNNOISE_FRAME = 480
@@ -16,22 +15,11 @@ export type FrameDenoiser = {
 
 /** RNNoise takes samples in the range of 16-bit integers. */
 const FULL_SCALE = 32_768
-const PAGE = 65_536
 const FLOAT = 4
-
-/** The part of the global object that is used; only browser libraries have its types. */
-declare const WebAssembly: {
-  instantiate(
-    bytes: Uint8Array,
-    imports: Record<string, Record<string, (...numbers: number[]) => number | undefined>>,
-  ): Promise<{ instance: { exports: unknown } }>
-}
-
-type Memory = { readonly buffer: ArrayBuffer; grow(pages: number): number }
 
 /** The exports of rnnoise.wasm in the pinned package, under the names that its build gave them. */
 type Exports = {
-  c: Memory
+  c: WasmMemory
   /** Runs the constructors. */
   d(): void
   /** `rnnoise_create`, `malloc`, `rnnoise_destroy`, `free`, `rnnoise_process_frame`. */
@@ -42,16 +30,16 @@ type Exports = {
   j(state: number, output: number, input: number): number
 }
 
-let loading: Promise<Exports> | undefined
+let loaded: Exports | undefined
 
 /**
  * Returns a function that starts passes of RNNoise (BSD, https://jmvalin.ca/demo/rnnoise/). The
  * package's own loader expects a browser, so the module is instantiated without it, when it is
  * first needed.
  */
-export async function loadFrameDenoiser(): Promise<() => FrameDenoiser> {
-  loading ??= load()
-  const wasm = await loading
+export function loadFrameDenoiser(): () => FrameDenoiser {
+  loaded ??= load()
+  const wasm = loaded
   return () => openFilter(wasm)
 }
 
@@ -72,15 +60,15 @@ function openFilter(wasm: Exports): FrameDenoiser {
   }
 }
 
-async function load(): Promise<Exports> {
-  const file = fileURLToPath(import.meta.resolve('@jitsi/rnnoise-wasm/dist/rnnoise.wasm'))
-  let memory: Memory | undefined
+function load(): Exports {
+  const file = new URL(import.meta.resolve('@jitsi/rnnoise-wasm/dist/rnnoise.wasm'))
+  let memory: WasmMemory | undefined
   const imports = {
     a: {
       /** Requests more memory. */
       a(bytes = 0) {
         const missing = (bytes >>> 0) - memory!.buffer.byteLength
-        memory!.grow(Math.ceil(Math.max(0, missing) / PAGE))
+        memory!.grow(Math.ceil(Math.max(0, missing) / WASM_PAGE))
         return 1
       },
       /** Copies bytes. */
@@ -90,8 +78,7 @@ async function load(): Promise<Exports> {
       },
     },
   }
-  const { instance } = await WebAssembly.instantiate(await readFile(file), imports)
-  const exports = instance.exports as Exports
+  const exports = instantiateWasm(compileWasm(file), imports) as Exports
   memory = exports.c
   exports.d()
   return exports
