@@ -57,12 +57,12 @@ const EBADF = 8
 let compiled: WasmModule | undefined
 
 /**
- * FFmpeg's libraries, compiled to WebAssembly (`wasm/libav.wasm`).
- * They see nothing of the machine but the bytes that `ReadBytes` returns, and have memory of their
- * own, at most 2 GB. Each recording has an instance of its own: an error in their code ends it.
+ * FFmpeg's libraries, compiled to WebAssembly (`wasm/libav.wasm`). They see nothing of the machine
+ * but the bytes that `ReadBytes` returns, and have memory of their own, at most 2 GB. Each recording
+ * has an instance of its own, since a crash leaves it in no known state.
  */
 export class Libav {
-  /** Each throws `media_undecodable` when the code of libav fails; later calls do nothing. */
+  /** Each throws `media_undecodable` when libav crashes, and from then on; closing never throws. */
   readonly calls: Exports
   readonly #recordings: ReadBytes[] = []
   #hasFailed = false
@@ -76,20 +76,21 @@ export class Libav {
     })
     this.calls = Object.fromEntries(
       Object.entries(exports).map(([name, value]) => {
-        return [name, typeof value === 'function' ? this.#guard(value as Call) : value]
+        return [name, typeof value === 'function' ? this.#guard(name, value as Call) : value]
       }),
     ) as Exports
     this.calls._initialize()
   }
 
-  #guard(call: Call): Call {
+  #guard(name: string, call: Call): Call {
     return (...values) => {
-      if (this.#hasFailed) return 0
+      if (this.#hasFailed && name.endsWith('_close')) return 0
+      if (this.#hasFailed) throw new AppError('media_undecodable', 'the decoder has crashed')
       try {
         return call(...values)
       } catch (error) {
+        this.#hasFailed = true // also if `ReadBytes` has thrown: libav did not see its end
         if (!isWasmCrash(error)) throw error
-        this.#hasFailed = true
         const reason = `the decoder crashed (${error.message})`
         throw new AppError('media_undecodable', reason, { cause: error })
       }
