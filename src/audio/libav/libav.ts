@@ -58,8 +58,8 @@ let compiled: WasmModule | undefined
 
 /**
  * FFmpeg's libraries, compiled to WebAssembly (`wasm/libav.wasm`). They see nothing of the machine
- * but the bytes that `ReadBytes` returns, and have memory of their own, at most 2 GB. Each recording
- * has an instance of its own, since a crash leaves it in no known state.
+ * but the bytes that `ReadBytes` returns, and have memory of their own, at most 2 GB. Each
+ * recording has an instance of its own, since a crash leaves it in no known state.
  */
 export class Libav {
   /** Each throws `media_undecodable` when libav crashes, and from then on; closing never throws. */
