@@ -2,11 +2,19 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import test from 'node:test'
 import { assertBuilt } from '../../../test/support/build-checksums.ts'
+import { compileWasm, listImports } from '../../web-assembly.ts'
 import { Libav } from './libav.ts'
 
 test('libav.wasm was built of the sources beside it', () => {
   const names = assertBuilt(join(import.meta.dirname, 'wasm/libav.sha256'))
   assert.deepEqual(names, ['build-libav.sh', 'libav.c', 'libav.wasm'])
+})
+
+test('libav can call nothing but the function that reads the recording', () => {
+  const module = compileWasm(new URL('wasm/libav.wasm', import.meta.url))
+  const system = 'wasi_snapshot_preview1' // of which every function refuses
+  const others = listImports(module).filter((one) => one.module !== system)
+  assert.deepEqual(others, [{ module: 'host', name: 'read', kind: 'function' }])
 })
 
 test('a crash of libav is the fault of the file, and its instance can only be closed', () => {
