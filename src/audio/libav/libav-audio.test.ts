@@ -129,3 +129,11 @@ test('an Ogg chain that ends in the headers of a link yields the links before it
   writeFileSync(path, bytes.subarray(0, bytes.lastIndexOf('\x01vorbis') + 100))
   assert.ok(Math.abs((await decode(t, path)).duration - 2) < 0.001)
 })
+
+test('a chunk that claims to be longer than any file ends the audio before it', async (t) => {
+  const path = join(temporaryFolder(t), 'damaged.w64')
+  const chunk = Buffer.alloc(24, 'junk')
+  chunk.writeBigUInt64LE(2n ** 62n, 16)
+  writeFileSync(path, Buffer.concat([readFileSync(fixture('encodings/speech.w64')), chunk]))
+  assert.equal((await decode(t, path)).duration, 4)
+})

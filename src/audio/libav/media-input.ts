@@ -76,8 +76,9 @@ export class MediaInput {
     try {
       const { start, end } = part ?? { start: 0, end: fstatSync(this.#file).size }
       const recording = libav.add((to, position) => {
-        const length = Math.max(0, Math.min(to.length, end - start - position))
-        return readSync(this.#file, to, 0, length, start + position)
+        const length = Math.min(to.length, end - start - position)
+        // A damaged file may point to where Node cannot even read nothing.
+        return length <= 0 ? 0 : readSync(this.#file, to, 0, length, start + position)
       })
       libav.write(demuxer)
       // One more track than supported, so that a file with too many is rejected for this reason.
