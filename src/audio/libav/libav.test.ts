@@ -26,6 +26,7 @@ test('a crash of libav is the fault of the file, and its instance can only be cl
   })
   assert.throws(() => libav.calls.numbers(), { code: 'media_undecodable' })
   assert.doesNotThrow(() => libav.calls.input_close(outside))
+  assert.doesNotThrow(() => new Libav().calls.input_close(outside))
   assert.ok(new Libav().calls.numbers() > 0)
 })
 
@@ -37,4 +38,9 @@ test('an error of the function that reads a file is not taken for one of libav',
   })
   assert.throws(() => libav.calls.input_open(recording, 1000, 1), /the disk is gone/)
   assert.throws(() => libav.calls.numbers(), { code: 'media_undecodable' })
+})
+
+test('an error without a code of its own blames the file', () => {
+  const unspecific = -1
+  assert.throws(() => new Libav().require(unspecific), /the file is damaged/)
 })

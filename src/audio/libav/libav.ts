@@ -47,6 +47,8 @@ export type ReadBytes = (to: Uint8Array, position: number) => number
 const REASONS: Readonly<Record<string, string>> = {
   'Invalid data found when processing input': 'the file is damaged, or cut off before its end',
   'End of file': 'the file is cut off before its end',
+  // Some demuxers return -1 for what they cannot read, which happens to be the number of this.
+  'Argument list too long': 'the file is damaged, or cut off before its end',
 }
 
 /** The bytes that libav leaves for a text. */
@@ -83,14 +85,16 @@ export class Libav {
   }
 
   #guard(name: string, call: Call): Call {
+    const isClose = name.endsWith('_close')
     return (...values) => {
-      if (this.#hasFailed && name.endsWith('_close')) return 0
+      if (this.#hasFailed && isClose) return 0
       if (this.#hasFailed) throw new AppError('media_undecodable', 'the decoder has crashed')
       try {
         return call(...values)
       } catch (error) {
         this.#hasFailed = true // also if `ReadBytes` has thrown: libav did not see its end
         if (!isWasmCrash(error)) throw error
+        if (isClose) return 0
         const reason = `the decoder crashed (${error.message})`
         throw new AppError('media_undecodable', reason, { cause: error })
       }
