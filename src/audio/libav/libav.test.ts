@@ -5,9 +5,9 @@ import { assertBuilt } from '../../../test/support/build-checksums.ts'
 import { compileWasm, listImports } from '../../web-assembly.ts'
 import { Libav } from './libav.ts'
 
-test('libav.wasm was built of the sources beside it', () => {
+test('libav.wasm was built of the sources beside it, and its license is there', () => {
   const names = assertBuilt(join(import.meta.dirname, 'wasm/libav.sha256'))
-  assert.deepEqual(names, ['build-libav.sh', 'libav.c', 'libav.wasm'])
+  assert.deepEqual(names, ['build-libav.sh', 'COPYING.LGPLv2.1', 'libav.c', 'libav.wasm'])
 })
 
 test('libav can call nothing but the function that reads the recording', () => {

@@ -49,6 +49,7 @@ test('the package contains exactly the program, data, pages and license', () => 
     ...['lib/main.js', 'lib/cli/server/sample.flac', 'lib/models/catalog.json'],
     ...['dashboard/dist/index.html', 'guide/dist/index.html', 'reference/dist/scalar.js'],
     ...['lib/asr/model-files/recipe.txt', 'lib/asr/speakers/embedding/model/xvector-8k.onnx'],
+    'lib/audio/libav/wasm/COPYING.LGPLv2.1',
   ]
   assert.deepEqual(
     needed.filter((name) => !files.includes(name)),

@@ -12,8 +12,8 @@ set -euo pipefail
 FFMPEG=8.1.2
 FFMPEG_SHA256=464beb5e7bf0c311e68b45ae2f04e9cc2af88851abb4082231742a74d97b524c
 ZLIB=1.3.2
-# Of the files that are compiled, one after the other: archives of zlib are packed in several ways.
-ZLIB_SHA256=67adf50b30de7baa1f839aec2b8ac6189d3bd76fbdad5b87d96198058e299bda
+# Of the files that are used, one after the other: archives of zlib are packed in several ways.
+ZLIB_SHA256=47d383d7d3babb84d174c4f740f26cd68d86e59ca410749644ded5082eb04d55
 ZIG=0.17.1
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -28,7 +28,8 @@ DEMUXERS='aac ac3 aiff amr asf au avi caf dss dts dv eac3 flac flv g722 gsm matr
   mpegts mxf nistsphere ogg rm tta voc w64 wav wv'
 # MPEG streams do not always say what a track is: libav asks which of these recognizes its bytes.
 PROBED_DEMUXERS='aptx av1 dvbsub dvbtxt evc h264 hevc loas m4v mpegvideo obu truehd vvc'
-ZLIB_FILES='adler32 crc32 inffast inflate inftrees uncompr zutil'
+ZLIB_FILES='adler32.c crc32.c inffast.c inflate.c inftrees.c uncompr.c zutil.c
+  crc32.h gzguts.h inffast.h inffixed.h inflate.h inftrees.h zconf.h zlib.h zutil.h'
 # SIMD of WebAssembly; additions of floating point numbers may be reordered, which lets the
 # compiler use it. The order is then fixed: all machines compute the same samples.
 FLAGS='-mcpu=generic+simd128+bulk_memory+nontrapping_fptoint -O3 -fassociative-math
@@ -49,9 +50,9 @@ check() {
 get "ffmpeg-$FFMPEG.tar.xz" "https://ffmpeg.org/releases/ffmpeg-$FFMPEG.tar.xz"
 get "zlib-$ZLIB.tar.gz" "https://zlib.net/fossils/zlib-$ZLIB.tar.gz"
 check FFmpeg "$FFMPEG_SHA256" < "ffmpeg-$FFMPEG.tar.xz"
-mkdir ffmpeg zlib
+mkdir ffmpeg zlib zlib-archive
 tar xf "ffmpeg-$FFMPEG.tar.xz" -C ffmpeg --strip-components 1
-tar xf "zlib-$ZLIB.tar.gz" -C zlib --strip-components 1
+tar xf "zlib-$ZLIB.tar.gz" -C zlib-archive --strip-components 1
 
 python3 -m venv python
 python/bin/pip install -q "ziglang==$ZIG"
@@ -63,9 +64,11 @@ tool cc "cc -target wasm32-wasi $(echo $FLAGS)"
 tool ar ar
 tool ranlib ranlib
 
-cd zlib
-for file in $ZLIB_FILES; do cat "$file.c"; done | check zlib "$ZLIB_SHA256"
-for file in $ZLIB_FILES; do ../cc -c "$file.c"; done
+cd zlib-archive
+cat $ZLIB_FILES | check zlib "$ZLIB_SHA256"
+cp $ZLIB_FILES ../zlib
+cd ../zlib
+for file in *.c; do ../cc -c "$file"; done
 ../ar rcs libz.a ./*.o
 cd ../ffmpeg
 
@@ -89,6 +92,8 @@ make -j"$(nproc)" $libraries
 
 cd "$here"
 cat "$work/libav.wasm" > libav.wasm
+# Copies of the module have to come with a copy of its license.
+cat "$work/ffmpeg/COPYING.LGPLv2.1" > COPYING.LGPLv2.1
 # libav.test.ts compares these, so that nobody changes the sources alone.
-sha256sum build-libav.sh libav.c libav.wasm > libav.sha256
+sha256sum build-libav.sh COPYING.LGPLv2.1 libav.c libav.wasm > libav.sha256
 wc -c libav.wasm
