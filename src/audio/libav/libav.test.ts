@@ -40,7 +40,8 @@ test('an error of the function that reads a file is not taken for one of libav',
   assert.throws(() => libav.calls.numbers(), { code: 'media_undecodable' })
 })
 
-test('an error without a code of its own blames the file', () => {
-  const unspecific = -1
+test('errors that demuxers borrow from the system blame the file', () => {
+  const [unspecific, ofDisk] = [-1, -29]
   assert.throws(() => new Libav().require(unspecific), /the file is damaged/)
+  assert.throws(() => new Libav().require(ofDisk), /the file is damaged/)
 })

@@ -47,6 +47,8 @@ export type ReadBytes = (to: Uint8Array, position: number) => number
 const REASONS: Readonly<Record<string, string>> = {
   'Invalid data found when processing input': 'the file is damaged, or cut off before its end',
   'End of file': 'the file is cut off before its end',
+  // An error of the disk is thrown by `ReadBytes`: demuxers say this of bytes that are missing.
+  'I/O error': 'the file is damaged, or cut off before its end',
   // Some demuxers return -1 for what they cannot read, which happens to be the number of this.
   'Argument list too long': 'the file is damaged, or cut off before its end',
 }
