@@ -149,6 +149,16 @@ test('a truncated file yields the audio it contains', async (t) => {
   assert.ok(duration > 1.8 && duration < 2, `${duration}`)
 })
 
+test('of an MPEG stream whose beginning is missing, the rest is decoded', async (t) => {
+  for (const name of ['film.m2t', 'film.m2ts', 'film.mpg']) {
+    const path = join(temporaryFolder(t), name)
+    const film = readFileSync(fixture(`films/${name}`))
+    writeFileSync(path, film.subarray(Math.round(film.length / 3) + 50))
+    const { duration } = await decode(t, path)
+    assert.ok(duration > 1.5 && duration < 3.5, `${name} lasts ${duration} s`)
+  }
+})
+
 test('the declared length is reported, even where the end is missing', async (t) => {
   const folder = temporaryFolder(t)
   for (const [name, seconds] of [

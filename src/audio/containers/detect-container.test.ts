@@ -84,6 +84,10 @@ test('MPEG streams are detected by their packets, under any name', () => {
     ['films/film.mpg', 'mpg'],
   ] as const) {
     assert.equal(detect(fixture(name), 'wrong.txt').extension, extension)
+    // A part of a recording begins anywhere.
+    for (const start of [1, 97, 190]) {
+      assert.equal(detect(fixture(name).subarray(start), 'wrong.txt').extension, extension)
+    }
   }
   const once = Buffer.concat([fixture('films/film.m2t').subarray(0, 188), Buffer.alloc(2000)])
   assert.throws(() => detect(once, 'a.mp3'), { code: 'media_unsupported' })

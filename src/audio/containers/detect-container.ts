@@ -103,18 +103,37 @@ function isWav(text: string): boolean {
   return wavMagics.some((magic) => startsWith(text, magic))
 }
 
-/** Detects MPEG transport and program streams, which camcorders and television receivers record. */
+/** The start code of a pack in a program stream. */
+const PACK_START = '\0\0\x01\xba'
+
+/**
+ * Detects MPEG transport and program streams, which camcorders and television receivers record. A
+ * part of such a recording begins anywhere.
+ */
 function detectMpeg(head: Uint8Array): Container | undefined {
-  const isPacket = (at: number, size: number) => {
-    return [0, 1, 2, 3, 4].every((n) => head[at + n * size] === 0x47)
-  }
-  if (isPacket(0, 188)) return libav('mpegts', 'ts')
+  if (hasPackets(head, 188)) return libav('mpegts', 'ts')
   // Each packet of 188 bytes follows a time stamp of four bytes.
-  if (isPacket(4, 192)) return libav('mpegts', 'm2ts')
-  const isPack = startsWith(latin1(head.subarray(0, 4)), '\x00\x00\x01\xba')
-  // The bits after the start code are 01 in MPEG-2 and 0010 in MPEG-1 (ISO 13818-1, 2.5.3.3).
-  const marker = head[4] ?? 0
-  return isPack && (marker >> 6 === 1 || marker >> 4 === 2) ? libav('mpeg', 'mpg') : undefined
+  if (hasPackets(head, 192)) return libav('mpegts', 'm2ts')
+  return hasPack(head) ? libav('mpeg', 'mpg') : undefined
+}
+
+/** Returns whether five packets of `size` bytes follow one another, the first one perhaps cut. */
+function hasPackets(head: Uint8Array, size: number): boolean {
+  const starts = head.subarray(0, size)
+  return starts.some((_, at) => [0, 1, 2, 3, 4].every((n) => head[at + n * size] === 0x47))
+}
+
+/** Returns whether there is the header of a pack, which another start code follows. */
+function hasPack(head: Uint8Array): boolean {
+  const text = latin1(head)
+  for (let at = text.indexOf(PACK_START); at >= 0; at = text.indexOf(PACK_START, at + 1)) {
+    const marker = head[at + 4] ?? 0
+    const stuffing = (head[at + 13] ?? 0) & 7
+    // The bits after the start code are 01 in MPEG-2 and 0010 in MPEG-1 (ISO 13818-1, 2.5.3.3).
+    const length = marker >> 6 === 1 ? 14 + stuffing : marker >> 4 === 2 ? 12 : undefined
+    if (length && text.startsWith('\0\0\x01', at + length)) return true
+  }
+  return false
 }
 
 function libav(demuxer: string, extension = demuxer): Container {
