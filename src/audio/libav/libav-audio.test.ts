@@ -123,6 +123,11 @@ test('the length is that of the track that is decoded, not of the first', async 
   assert.ok(Math.abs(duration - 4) < 0.1, `${duration}`)
 })
 
+test('audio that starts late in Matroska has its own length', async () => {
+  const { duration } = await probeMedia(fixture('irregular/late-start.mka'), { signal })
+  assert.ok(Math.abs(duration - 4) < 0.1, `${duration}`)
+})
+
 test('an Ogg chain that ends in the headers of a link yields the links before it', async (t) => {
   const path = join(temporaryFolder(t), 'cut.ogg')
   const bytes = readFileSync(fixture('irregular/changing.ogg'))

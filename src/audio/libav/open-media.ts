@@ -70,7 +70,10 @@ export async function openMedia(
     const hasVideo = input.tracks().some(isVideoTrack)
     const isMatroska = options.demuxer === 'matroska'
     const isChain = (options.part?.links ?? 1) > 1
-    const hasDeclaredDuration = !isChain && (declared.ofTrack || (declared.ofFile && !hasVideo))
+    // Matroska files may count their length from the start of the file, or from the first audio.
+    const isLate = isMatroska && (input.tracks()[track.index]!.start ?? 0) > 0
+    const isOfFile = declared.ofFile > 0 && !hasVideo && !isLate
+    const hasDeclaredDuration = !isChain && (declared.ofTrack > 0 || isOfFile)
     const measured = hasDeclaredDuration
       ? undefined
       : await measureTracks(libav, path, options, {
@@ -79,7 +82,6 @@ export async function openMedia(
     const { lead, delay } = startOf(input, { track, tracks, firstPacket, ...measured })
     const isCut = measured && measured.end < MIN_DECLARED_SHARE * declared.ofFile
     const ofTrack = measured ? (isCut ? 0 : measured.duration) : declared.ofTrack
-    // Matroska counts from the start of the file, which may be earlier than the first audio.
     const unused = isMatroska ? (input.tracks()[track.index]!.start ?? 0) : 0
     const ofAudio = ofTrack ? ofTrack - delay : declared.ofFile - unused
     const duration = lead + Math.max(0, ofAudio)
