@@ -105,6 +105,7 @@ test('an exact length declared by the container is kept to the sample', async (t
     'encodings/speech.wma',
     'films/film.wmv',
     'films/film.mov',
+    'irregular/damaged.m4a',
   ]) {
     const { duration } = await decode(t, name)
     assert.ok(Math.abs(duration - 4) < 0.001, `${name} lasts ${duration} s`)

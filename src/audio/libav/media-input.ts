@@ -47,6 +47,7 @@ export type Track = {
 
 /** A packet of a track, without its bytes. */
 export type Packet = {
+  /** The index of its track. */
   track: number
   /** Seconds; undefined if it has no time stamp. */
   start: number | undefined
@@ -89,6 +90,7 @@ export class MediaInput {
     }
   }
 
+  /** Closes the file, and frees what libav holds of it. */
   close(): void {
     closeSync(this.#file)
     this.libav.calls.input_close(this.address)

@@ -64,6 +64,7 @@ export class TrackDecoder {
     return last.map((plane) => plane.subarray(0, Math.max(0, plane.length - padding)))
   }
 
+  /** Frees what libav holds of the decoder. */
   close(): void {
     this.#libav.calls.decoder_close(this.#address)
   }

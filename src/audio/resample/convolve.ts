@@ -60,7 +60,7 @@ export function storeFilter(rows: Float32Array, filter: Omit<Filter, 'address'>)
 
 /**
  * Computes `count` output samples from `input`, whose length must suffice; returns them and the
- * position of the next. Four products at a time: a sixth of the time of a loop in JavaScript.
+ * position of the next.
  */
 export function convolve(
   input: Float32Array,

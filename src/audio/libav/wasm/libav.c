@@ -74,12 +74,6 @@ static int64_t seek(void *opaque, int64_t offset, int whence) {
   return input->position = offset;
 }
 
-/** Files that name other files cannot open them. */
-static int refuse_open(AVFormatContext *format, AVIOContext **io, const char *url, int flags,
-                       AVDictionary **options) {
-  return AVERROR(EPERM);
-}
-
 EXPORT("input_close") void input_close(Input *input) {
   AVIOContext *io = input->format ? input->format->pb : NULL;
   avformat_close_input(&input->format);
@@ -104,7 +98,6 @@ EXPORT("input_open") intptr_t input_open(int recording, double size, int max_str
   AVIOContext *io = avio_alloc_context(buffer, BUFFER_BYTES, 0, input, read_bytes, NULL, seek);
   if (!input->packet || !io) return AVERROR(ENOMEM);
   format->pb = io;
-  format->io_open = refuse_open;
   format->max_streams = max_streams;
   int code = avformat_open_input(&format, "", demuxer, NULL);
   // A format that cannot be opened is freed, but not what it reads from.
