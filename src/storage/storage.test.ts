@@ -3,7 +3,8 @@ import { readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { addFile } from '../../test/support/jobs/test-jobs.ts'
+import { oneChunk } from '../../test/support/audio/fake-media.ts'
+import { addFile, addJob } from '../../test/support/jobs/test-jobs.ts'
 import { captureLog } from '../../test/support/server/captured-log.ts'
 import { makeFolder, openFolder } from '../../test/support/storage/test-storage.ts'
 
@@ -19,7 +20,7 @@ test('unfinished uploads of a dead process are removed after a minute', async (t
   await storage.close()
 })
 
-test('a start without the folder of the recordings is an error in the log', async (t) => {
+test('a start without any of the known recordings is an error in the log', async (t) => {
   const folder = await makeFolder(t)
   const errorsOfStart = async () => {
     const { log, lines } = captureLog()
@@ -31,9 +32,28 @@ test('a start without the folder of the recordings is an error in the log', asyn
   await rm(join(folder, 'objects'), { recursive: true })
   assert.deepEqual(await errorsOfStart(), [], 'no recording is known')
   const storage = await openFolder(folder)
-  await addFile(storage.db)
+  const id = await addFile(storage.db)
+  const limits = { maxBytes: 5, signal: t.signal }
+  await storage.objects.write(id, oneChunk(Buffer.from('sound')), limits)
   await storage.close()
   assert.deepEqual(await errorsOfStart(), [])
   await rm(join(folder, 'objects'), { recursive: true })
-  assert.deepEqual(await errorsOfStart(), ['the folder of all recordings was gone'])
+  const emptyFolder = 'the folder of all recordings is empty'
+  assert.deepEqual(await errorsOfStart(), [emptyFolder])
+  // The first start has created the folder; an unmounted disk leaves one, too.
+  assert.deepEqual(await errorsOfStart(), [emptyFolder])
+})
+
+test('a start without objects is normal if jobs no longer need their recordings', async (t) => {
+  const folder = await makeFolder(t)
+  const storage = await openFolder(folder)
+  await addJob(storage.db, { fileId: await addFile(storage.db) })
+  await storage.db.sql.updateTable('jobs').set({ zero_retention: 1, completed_at: 2000 }).execute()
+  await storage.close()
+  const { log, lines } = captureLog()
+  await (await openFolder(folder, { log })).close()
+  assert.deepEqual(
+    lines.filter(({ level }) => level === 50),
+    [],
+  )
 })

@@ -7,6 +7,7 @@ import type { ObjectStoreConfig } from '../config/storage/object-store.ts'
 import type { Log } from '../observability/log.ts'
 import {
   databaseFile,
+  hasLocalObjects,
   makeDataFolder,
   refuseEmptyDatabase,
   refuseLocalObjects,
@@ -116,7 +117,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   const deletionClock = await openDeletionClock({ folder, log, isTrusted })
   const nodeId = randomUUID()
   const keys = await loadObjectKeys(options.objectKeys ?? {})
-  const isMissing = !options.objectStore && !existsSync(join(folder, 'objects'))
+  const isEmpty = !options.objectStore && !(await hasLocalObjects(folder))
   const stored = await openObjects(options, nodeId)
   opened.defer(async () => stored.close?.())
   const decrypted = { folder: join(folder, 'decrypted'), nodeId }
@@ -126,7 +127,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   const deletions = createDeletions(database, objects, log)
   opened.defer(() => deletions.close())
   const db = { ...database, objects, deletions, nodeId }
-  if (isMissing && (await hasRecordings(db))) reportMissingFolder(options)
+  if (isEmpty && (await hasRecordings(db))) reportEmptyFolder(options)
   opened.defer(() => deletionClock.close())
   await recordObjectKeys(db, keys)
 
@@ -178,9 +179,9 @@ async function refuseMisplacedData(options: StorageOptions): Promise<void> {
   if (objectStore) await refuseLocalObjects(folder)
 }
 
-function reportMissingFolder({ folder, log }: StorageOptions): void {
-  const remedy = 'stop the server, and put it back or restore a backup'
-  log.error({ folder: join(folder, 'objects'), remedy }, 'the folder of all recordings was gone')
+function reportEmptyFolder({ folder, log }: StorageOptions): void {
+  const remedy = 'stop the server, and mount its disk, put it back or restore a backup'
+  log.error({ folder: join(folder, 'objects'), remedy }, 'the folder of all recordings is empty')
 }
 
 /** Opens the store of the objects, without encryption. */

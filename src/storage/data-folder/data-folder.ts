@@ -107,15 +107,20 @@ export async function refuseUnknownObjects(objects: ObjectStore): Promise<void> 
 
 /** Throws if a data folder that is used with an object store has objects of its own. */
 export async function refuseLocalObjects(folder: string): Promise<void> {
-  for await (const _ of listDiskObjects(join(folder, 'objects'))) {
-    throw new Error(
-      `Cannot use STENO_OBJECT_STORE with this data folder: ${folder} has objects; move it with 'steno store migrate', or choose another STENO_DATA_DIR`,
-    )
-  }
+  if (!(await hasLocalObjects(folder))) return
+  throw new Error(
+    `Cannot use STENO_OBJECT_STORE with this data folder: ${folder} has objects; move it with 'steno store migrate', or choose another STENO_DATA_DIR`,
+  )
+}
+
+/** Returns whether a data folder has objects of its own. */
+export async function hasLocalObjects(folder: string): Promise<boolean> {
+  for await (const _ of listDiskObjects(join(folder, 'objects'))) return true
+  return false
 }
 
 async function findStoredData(folder: string): Promise<'objects' | 'live' | undefined> {
-  for await (const _ of listDiskObjects(join(folder, 'objects'))) return 'objects'
+  if (await hasLocalObjects(folder)) return 'objects'
   const sessions = await readdir(liveFolder(folder)).catch(() => [])
   return sessions.length > 0 ? 'live' : undefined
 }

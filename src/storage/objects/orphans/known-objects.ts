@@ -28,15 +28,27 @@ export async function findKnownObjects(
   return new Set(rows.map(({ id }) => id))
 }
 
-/**
- * Returns those of these objects that are recordings which jobs refer to but no longer need: a
- * redacted recording has replaced them, or their job is a zero-retention job that has ended.
- */
+/** Returns those of these objects that are released recordings. */
 export async function findReleasedRecordings(db: Db, ids: readonly string[]): Promise<Set<string>> {
-  const rows = await db.sql
+  const rows = await selectReleased(db).where('file_id', 'in', ids).execute()
+  return new Set(rows.map(({ id }) => id))
+}
+
+/** Returns whether some row refers to a recording that is not released. */
+export async function hasRecordings(db: Pick<Db, 'sql'>): Promise<boolean> {
+  const kept = db.sql.selectFrom('files').select('id').where('id', 'not in', selectReleased(db))
+  return (await kept.limit(1).executeTakeFirst()) !== undefined
+}
+
+/**
+ * Selects the released recordings, which jobs refer to but no longer need: a redacted recording has
+ * replaced them, or their job is a zero-retention job that has ended.
+ */
+function selectReleased(db: Pick<Db, 'sql'>) {
+  return db.sql
     .selectFrom('jobs')
     .select('file_id as id')
-    .where('file_id', 'in', ids)
+    .where('file_id', 'is not', null)
     .where((job) =>
       job.or([
         job('redacted_object', 'is not', null),
@@ -44,11 +56,4 @@ export async function findReleasedRecordings(db: Db, ids: readonly string[]): Pr
       ]),
     )
     .$narrowType<{ id: string }>()
-    .execute()
-  return new Set(rows.map(({ id }) => id))
-}
-
-/** Returns whether some row refers to a recording. */
-export async function hasRecordings(db: Pick<Db, 'sql'>): Promise<boolean> {
-  return (await db.sql.selectFrom('files').select('id').limit(1).executeTakeFirst()) !== undefined
 }
