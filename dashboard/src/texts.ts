@@ -498,6 +498,8 @@ export const texts = {
     noTabs: 'This browser cannot share the audio of a tab or a screen. Choose the microphone.',
     denied: 'The browser did not allow access to the audio.',
     unreadable: 'The browser cannot read the audio of this device. Choose another device.',
+    notStarted:
+      'The browser does not process audio. Connect speakers or headphones: Firefox needs a device that can play sound.',
     notLoaded: 'A part of this page could not be loaded. Reload the page.',
     insecure: 'Browsers allow recording only on pages over HTTPS, or on this machine.',
     notAllowed: 'This key cannot open live sessions.',

@@ -9,9 +9,11 @@ export type Capture = {
   onAudio: (bytes: ArrayBuffer) => void
   /** Called when the user ends the capture in the browser, or the device is removed. */
   onEnd: () => void
-  /** Resolves when `onAudio` has got the last audio. */
+  /** Resolves when `onAudio` has got the last audio; may be called again. */
   close: () => Promise<void>
 }
+
+type AudioInput = { context: AudioContext; source: MediaStreamAudioSourceNode }
 
 /** The sample rates of the API; recognizers use the first one. */
 const SAMPLE_RATES = [16_000, 48_000, 44_100, 32_000]
@@ -23,6 +25,9 @@ const refusals = new Map([
   ['NotReadableError', texts.live.unreadable],
   ['AbortError', texts.live.unreadable],
 ])
+
+/** How long the browser may take to start processing audio. */
+const START_MS = 10_000
 
 /** How long the worklet may take to post the rest of the audio. */
 const FLUSH_MS = 1000
@@ -54,28 +59,29 @@ async function captureStream(stream: MediaStream): Promise<Capture> {
   if (!track) throw new Error(texts.live.noSound)
   const opened = openContext(new MediaStream([track]))
   if (!opened) throw new Error(texts.live.unreadable)
-  const { context, source } = opened
-  await context.audioWorklet.addModule(workletUrl).catch(() => {
-    throw new Error(texts.live.notLoaded)
+  const { context } = opened
+  const node = await openNode(opened).catch((error: unknown) => {
+    void context.close()
+    throw error
   })
-  const node = new AudioWorkletNode(context, 'capture')
-  source.connect(node)
-  // Browsers run only nodes that lead to an output, so the worklet is connected to one; it outputs
-  // silence.
-  node.connect(context.destination)
   const flushed = Promise.withResolvers<void>()
+  let closed: Promise<void> | undefined
+  const close = async () => {
+    if (context.state === 'running') {
+      node.port.postMessage(null)
+      setTimeout(flushed.resolve, FLUSH_MS)
+      await flushed.promise
+    }
+    stopTracks(stream)
+    if (context.state !== 'closed') void context.close()
+  }
   const capture: Capture = {
     sampleRate: context.sampleRate,
     onAudio() {},
     onEnd() {},
-    async close() {
-      if (context.state === 'running') {
-        node.port.postMessage(null)
-        setTimeout(flushed.resolve, FLUSH_MS)
-        await flushed.promise
-      }
-      stopTracks(stream)
-      if (context.state !== 'closed') void context.close()
+    close() {
+      closed ??= close()
+      return closed
     },
   }
   node.port.onmessage = ({ data }) => {
@@ -90,7 +96,7 @@ async function captureStream(stream: MediaStream): Promise<Capture> {
  * Opens an audio context at a sample rate that the browser supports: Firefox does not resample
  * microphones.
  */
-function openContext(stream: MediaStream) {
+function openContext(stream: MediaStream): AudioInput | undefined {
   for (const sampleRate of SAMPLE_RATES) {
     const context = new AudioContext({ sampleRate })
     try {
@@ -100,6 +106,23 @@ function openContext(stream: MediaStream) {
     }
   }
   return undefined
+}
+
+/** Opens the node that posts the audio of a source, and starts its context. */
+async function openNode({ context, source }: AudioInput): Promise<AudioWorkletNode> {
+  await context.audioWorklet.addModule(workletUrl).catch(() => {
+    throw new Error(texts.live.notLoaded)
+  })
+  const node = new AudioWorkletNode(context, 'capture')
+  source.connect(node)
+  // Browsers run only nodes that lead to an output, so the worklet is connected to one; it outputs
+  // silence.
+  node.connect(context.destination)
+  // Firefox starts a context only if a device can play its output.
+  const { promise: timedOut, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new Error(texts.live.notStarted)), START_MS)
+  await Promise.race([context.resume(), timedOut]).finally(() => clearTimeout(timer))
+  return node
 }
 
 /** Captures the audio of a tab. Browsers share it only with the video, which is not used. */

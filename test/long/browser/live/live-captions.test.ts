@@ -4,7 +4,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { createToneWav } from '../../../support/audio/recordings.ts'
-import { checkPage, openBrowser, openPage, signIn, whyNoBrowser } from '../../../support/browser.ts'
+import {
+  checkPage,
+  openBrowser,
+  openPage,
+  signIn,
+  untilTrue,
+  whyNoBrowser,
+} from '../../../support/browser.ts'
 import { call } from '../../../support/net/http-client.ts'
 import { startServer } from '../../../support/server/start-server.ts'
 
@@ -214,6 +221,22 @@ test('the live page says in plain words why it gets no audio', { skip }, async (
   await page.getByText('This browser cannot share the audio').waitFor()
 })
 
+test('a browser that does not process audio says so', { skip }, async (t) => {
+  const { page } = await openLivePage(t)
+  // As Firefox does without speakers.
+  const content = `AudioContext.prototype.resume = () => {
+    globalThis.isStarting = true
+    return new Promise(() => {})
+  }`
+  await page.clock.install()
+  await page.addInitScript({ content })
+  await page.reload()
+  await page.getByRole('button', { name: 'Start' }).click()
+  await untilTrue(page, 'globalThis.isStarting')
+  await page.clock.fastForward(10_000)
+  await page.getByText('The browser does not process audio').waitFor()
+})
+
 test('a page that cannot be loaded completely releases the microphone', { skip }, async (t) => {
   const { page } = await openLivePage(t)
   // As if the script of the page were gone: Playwright does not see its request.
@@ -264,9 +287,14 @@ test('signing out ends the session of the page', { skip }, async (t) => {
 
 test('captions come from a browser that resamples no microphone', { skip }, async (t) => {
   const { server, page, problems } = await openLivePage(t)
-  // As Firefox does.
+  // As Firefox does, which also closes contexts with a delay, and each of them only once.
   const content = `
     const { prototype } = AudioContext
+    const closed = new Set()
+    prototype.close = async function () {
+      if (closed.has(this)) throw new DOMException('twice', 'InvalidStateError')
+      closed.add(this)
+    }
     const create = prototype.createMediaStreamSource
     prototype.createMediaStreamSource = function (stream) {
       if (this.sampleRate !== 48000) throw new DOMException('rate', 'NotSupportedError')
