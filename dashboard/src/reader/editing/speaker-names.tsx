@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { notify } from '../../components/notices.tsx'
 import { texts } from '../../texts.ts'
 import { type NamedSpeaker, type Speakers, speakerTitle } from '../speakers.ts'
@@ -33,7 +33,7 @@ type NamedSpeakerProps = Pick<SpeakerNamesProps, 'apply'> & { voice: NamedSpeake
 
 type NameFieldProps = NamedSpeakerProps & Pick<SpeakerNamesProps, 'drafts' | 'canEdit'>
 
-/** The name of a speaker, which is stored on Enter or when the field loses focus. */
+/** The name of a speaker, which is stored on Enter or when the field loses focus or is removed. */
 function NameField({ voice, apply, drafts, canEdit }: NameFieldProps): JSX.Element {
   const { kind, number, label, name } = voice
   const { names } = drafts
@@ -55,10 +55,8 @@ function NameField({ voice, apply, drafts, canEdit }: NameFieldProps): JSX.Eleme
     names.delete(key)
     setUnstored(false)
   }
-  // If the user has left the page in the meantime, the page and the ref no longer contain the
-  // field.
-  const save = async (field: HTMLInputElement) => {
-    const enteredName = field.value.trim()
+  const save = async (typed: string) => {
+    const enteredName = typed.trim()
     if (enteredName === stored.current) forget()
     if (enteredName === sent.current) return
     sent.current = enteredName
@@ -73,6 +71,15 @@ function NameField({ voice, apply, drafts, canEdit }: NameFieldProps): JSX.Eleme
       if (!input.current) notify(texts.corrections.kept, { kind: 'error' })
     })
   }
+  // After a failure the user decides: somebody else may have corrected the transcript.
+  const saveTyped = () => {
+    const typed = names.get(key)
+    if (typed !== undefined && !isUnstored) void save(typed)
+  }
+  const onLeave = useRef(saveTyped)
+  onLeave.current = saveTyped
+  // Not all browsers let a field lose the focus when it is removed.
+  useEffect(() => () => onLeave.current(), [])
   return (
     <label class="field">
       <span>{label}</span>
@@ -89,12 +96,9 @@ function NameField({ voice, apply, drafts, canEdit }: NameFieldProps): JSX.Eleme
           names.set(key, event.currentTarget.value)
           setUnstored(false)
         }}
-        onBlur={(event) => {
-          // After a failure the user decides: somebody else may have corrected the transcript.
-          if (!isUnstored) void save(event.currentTarget)
-        }}
+        onBlur={saveTyped}
         onKeyDown={(event) => {
-          if (event.key === 'Enter') void save(event.currentTarget)
+          if (event.key === 'Enter') void save(event.currentTarget.value)
           if (event.key !== 'Escape') return
           forget()
           show()
