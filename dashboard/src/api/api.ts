@@ -139,11 +139,25 @@ export function hasScope(scope: 'read' | 'write' | 'live' | 'keys' | 'admin'): b
   return signedIn.value?.scopes.includes(scope) ?? false
 }
 
+/** Returns whether the start of a file can be read. */
+async function isReadable(file: File): Promise<boolean> {
+  const reader = file.stream().getReader()
+  const isRead = await reader.read().then(
+    () => true,
+    () => false,
+  )
+  if (isRead) await reader.cancel()
+  return isRead
+}
+
 /** Uploads a file; `onProgress` gets the fraction that was sent. */
-export function uploadFile(
+export async function uploadFile(
   file: File,
   { onProgress, signal }: { onProgress: (fraction: number) => void; signal: AbortSignal },
 ): Promise<ApiUpload> {
+  // Firefox would start to send a file that has been deleted, and wait.
+  if (!(await isReadable(file))) throw new Error(texts.recordings.notSent)
+  signal.throwIfAborted()
   const { promise, resolve, reject } = Promise.withResolvers<ApiUpload>()
   const sending = new XMLHttpRequest()
   sending.open('POST', apiAddress('v2/upload'))
