@@ -4,7 +4,7 @@ import { defaultLiveParams } from '../../../../test/support/live/sessions/defaul
 import { readConfig } from '../../../config/config.ts'
 import { liveRequest } from '../../schemas/live/live-request.ts'
 import { type BodySettings, createBodyParser } from '../parsing/parse-body.ts'
-import { toLiveSubmission } from './to-submission.ts'
+import { toValidRequest } from './to-submission.ts'
 
 const config = readConfig({
   STENO_MODEL_ALIASES: 'nova=stt-1,best=stt-3',
@@ -15,7 +15,7 @@ const config = readConfig({
 function submission(body: unknown, settings: BodySettings = config) {
   const bytes = Buffer.from(JSON.stringify(body))
   const read = createBodyParser(settings)
-  return toLiveSubmission(read({ kind: 'live', bytes, wantsFingerprint: false }))
+  return toValidRequest(read({ kind: 'live', bytes, wantsFingerprint: false }))
 }
 
 function params(body: unknown): Record<string, unknown> {

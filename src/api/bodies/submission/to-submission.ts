@@ -1,7 +1,6 @@
 import type { App } from '../../../app/app-type.ts'
 import { AppError } from '../../../errors.ts'
 import type { SubmitRequest } from '../../../jobs/job-service.ts'
-import type { ParsedLiveRequest } from '../../../live/request/live-request.ts'
 import { findRecording, type StoredRecording } from '../../../storage/recordings/recordings.ts'
 import { fileIdOf, uploadIdIn } from '../../responses/urls.ts'
 import type { ParsedJobRequest } from '../parsing/parse-body.ts'
@@ -33,7 +32,7 @@ export async function toSubmission(
   const audio = audioUrl === undefined ? {} : await findUpload(audioUrl, submitter, storage)
   // The URL is the first of all fields.
   if (audio.problem) errors.lines.unshift(formatFieldError(audio.problem))
-  const request = toLiveSubmission(creation)
+  const request = toValidRequest(creation)
   const fileId = audio.upload?.id ?? null
   return { ...request, fileId, source: fileId ? null : audioUrl! }
 }
@@ -68,8 +67,11 @@ export function toSubmissionError(error: unknown): unknown {
   return isGone ? validationError([unknownUpload]) : error
 }
 
-/** Converts a request for a live session, which has no recording, to a submission. */
-export function toLiveSubmission({
+/**
+ * Returns the parameters of a request, for a job or a live session, with the warnings about it.
+ * Throws `request_invalid` or `request_contradictory`.
+ */
+export function toValidRequest({
   errors,
   ignored,
   withoutEffect,
@@ -77,7 +79,7 @@ export function toLiveSubmission({
   params,
   paramsText,
   customMetadata,
-}: ParsedJobRequest): ParsedLiveRequest {
+}: ParsedJobRequest): Omit<SubmitRequest, 'fileId' | 'source'> {
   const invalid = errorOfLines(errors)
   if (invalid) throw invalid
   if (contradictions.length > 0) {

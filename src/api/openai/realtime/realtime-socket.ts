@@ -10,7 +10,7 @@ import type { AuthenticatedKey, Authenticator, AuthRequest } from '../../auth/au
 import { clientAddressOf } from '../../auth/client-address.ts'
 import { requireScope } from '../../auth/scopes.ts'
 import type { BodyReader } from '../../bodies/body-reader.ts'
-import { toLiveSubmission } from '../../bodies/submission/to-submission.ts'
+import { toValidRequest } from '../../bodies/submission/to-submission.ts'
 import { newRequestId, requestIdLines } from '../../middleware/request-id.ts'
 import { withoutLeadingSlashes } from '../../responses/urls.ts'
 import {
@@ -146,7 +146,7 @@ export async function checkSession(
   body: object,
 ): Promise<void> {
   const bytes = Buffer.from(JSON.stringify(body))
-  live.requireModel(toLiveSubmission(await bodies.read('live', { account, body: bytes })))
+  live.requireModel(toValidRequest(await bodies.read('live', { account, body: bytes })))
 }
 
 /** Opens the live session of a socket, and connects to it. */
@@ -157,7 +157,7 @@ async function openSession(
   ids: { requestId: string; address: string },
 ): Promise<Connection> {
   const bytes = Buffer.from(JSON.stringify(body))
-  const submission = toLiveSubmission(await bodies.read('live', { account, body: bytes }))
+  const submission = toValidRequest(await bodies.read('live', { account, body: bytes }))
   const session = await live.create(account, { ...submission, keyHash: hash, keyId: id })
   log.info({ ...ids, sessionId: session.id }, 'live session created')
   const connection = await live.connect(session.token, { ...ids, isForwarded: true })

@@ -3,7 +3,7 @@ import type { App } from '../../../app/app-type.ts'
 import type { SessionToken } from '../../../storage/live/session-tokens.ts'
 import type { BodyReader } from '../../bodies/body-reader.ts'
 import { readIdempotencyKey } from '../../bodies/idempotency.ts'
-import { toLiveSubmission } from '../../bodies/submission/to-submission.ts'
+import { toValidRequest } from '../../bodies/submission/to-submission.ts'
 import { baseUrlOf, liveUrl } from '../../responses/urls.ts'
 import { setWarnings } from '../../responses/warnings.ts'
 import { errorResponses } from '../../schemas/common/error.ts'
@@ -46,7 +46,7 @@ export function liveCreation({
         // valid.
         const repeated = idempotency && (await live.findByIdempotencyKey(idempotency))
         if (repeated) return respond(repeated)
-        const submission = toLiveSubmission(creation)
+        const submission = toValidRequest(creation)
         const session = await live.create(account, { ...submission, idempotency, keyHash, keyId })
         setWarnings(reply, creation, live.warningsOf(submission))
         log.info({ sessionId: session.id }, 'live session created')
