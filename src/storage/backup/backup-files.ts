@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { AppError } from '../../errors.ts'
-import { storageError } from '../database/sqlite/storage-error.ts'
+import { storageError } from '../data-folder/storage-error.ts'
 import { writeDurably } from '../objects/disk/durable-file.ts'
 import { DamagedFile } from '../objects/encryption/encrypted-chunks.ts'
 import { readLazily } from '../objects/read-lazily.ts'

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { restoreRemedy } from '../database/sqlite/storage-error.ts'
+import { restoreRemedy } from '../database/sqlite/sqlite-error.ts'
 import { listDiskObjects } from '../objects/disk/disk-objects.ts'
 import type { ObjectStore } from '../objects/object-store.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { AppError } from '../../../errors.ts'
+import { AppError } from '../../errors.ts'
 import { storageError } from './storage-error.ts'
 
 /** Returns the error table's name for an error with these fields, or `as it came`. */

@@ -1,7 +1,7 @@
 import { type FileHandle, mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { AppError } from '../../errors.ts'
-import { storageError, throwStorageError } from '../database/sqlite/storage-error.ts'
+import { storageError, throwStorageError } from '../data-folder/storage-error.ts'
 import { syncFolder } from '../objects/disk/durable-file.ts'
 import { type LogLine, readAt, readLogLines, writeAt } from '../objects/disk/file-io.ts'
 import type { ObjectStore } from '../objects/object-store.ts'

@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises'
-import { storageError } from '../database/sqlite/storage-error.ts'
+import { storageError } from '../data-folder/storage-error.ts'
 import { writeAt } from '../objects/disk/file-io.ts'
 import type { SessionSizes, SessionStore } from './session-store.ts'
 

@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { AppError } from '../../errors.ts'
+import { throwStorageError } from '../data-folder/storage-error.ts'
 import type { Db } from '../database/db.ts'
-import { throwStorageError } from '../database/sqlite/storage-error.ts'
 import {
   createDiskSessionStore,
   type DiskSessionStore,

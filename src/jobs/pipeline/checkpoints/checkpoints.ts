@@ -11,7 +11,7 @@ import type {
   RecognizedSegment,
 } from '../../../asr/speech-engine.ts'
 import type { DecodedMedia } from '../../../audio/decoder/decoder-messages.ts'
-import { throwStorageError } from '../../../storage/database/sqlite/storage-error.ts'
+import { throwStorageError } from '../../../storage/data-folder/storage-error.ts'
 import { syncFile, syncFolder, writeDurably } from '../../../storage/objects/disk/durable-file.ts'
 import { ignoreMissingFile } from '../../../storage/objects/disk/missing-file.ts'
 import { type CheckpointFile, hashOfJson, openCheckpointFile } from './checkpoint-file.ts'

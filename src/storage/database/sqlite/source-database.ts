@@ -8,7 +8,7 @@ import type {
   TransferredValue,
 } from '../../transfer/transferred-tables.ts'
 import { SQLITE_VERSION } from './migrate.ts'
-import { openingError } from './storage-error.ts'
+import { openingError } from './sqlite-error.ts'
 
 /** The database of a data folder, for reading only. */
 export type SourceDatabase = Disposable & {

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { storageError } from './storage-error.ts'
+import { storageError } from '../../data-folder/storage-error.ts'
 
 /** Which database a thread opens. */
 export type SqliteOpenOptions = { file: string; readOnly: boolean }

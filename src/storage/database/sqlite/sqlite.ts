@@ -8,7 +8,7 @@ import {
   type SqliteOpenOptions,
 } from './sqlite-connection.ts'
 import { createSqliteDriver } from './sqlite-driver.ts'
-import { openingError } from './storage-error.ts'
+import { openingError } from './sqlite-error.ts'
 
 /**
  * How the version of the database is handled. A program beside the server must not change the

@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises'
-import { throwStorageError } from '../../database/sqlite/storage-error.ts'
+import { throwStorageError } from '../../data-folder/storage-error.ts'
 
 /** Writes all bytes consecutively, starting at `position`. */
 export async function writeAt(

@@ -2,7 +2,7 @@ import { open, rm } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { AppError } from '../../../errors.ts'
-import { storageError } from '../../database/sqlite/storage-error.ts'
+import { storageError } from '../../data-folder/storage-error.ts'
 import type { ObjectStore } from '../object-store.ts'
 import { readLazily } from '../read-lazily.ts'
 import {

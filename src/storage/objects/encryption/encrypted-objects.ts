@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { throwStorageError } from '../../database/sqlite/storage-error.ts'
+import { throwStorageError } from '../../data-folder/storage-error.ts'
 import { limitSize } from '../limit-size.ts'
 import type { ObjectStore } from '../object-store.ts'
 import { readLazily } from '../read-lazily.ts'

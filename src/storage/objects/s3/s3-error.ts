@@ -1,5 +1,5 @@
 import { AppError, isDiskFull } from '../../../errors.ts'
-import { storageError } from '../../database/sqlite/storage-error.ts'
+import { storageError } from '../../data-folder/storage-error.ts'
 
 /** Seconds after which a refused request may succeed. */
 const RETRY_AFTER = 5

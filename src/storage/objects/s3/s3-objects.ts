@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { wallNow } from '../../../clock.ts'
 import type { ObjectStoreConfig } from '../../../config/storage/object-store.ts'
 import { AppError } from '../../../errors.ts'
-import { storageError, throwStorageError } from '../../database/sqlite/storage-error.ts'
+import { storageError, throwStorageError } from '../../data-folder/storage-error.ts'
 import { limitSize } from '../limit-size.ts'
 import {
   type ActiveNodes,

@@ -3,6 +3,7 @@ import { copyFile, mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
+import { storageError } from '../../../../src/storage/data-folder/storage-error.ts'
 import { type ConnectSqlite, openSqlite } from '../../../../src/storage/database/sqlite/sqlite.ts'
 import {
   type SqliteConnection,
@@ -13,7 +14,6 @@ import {
   openStatements,
   type SqliteStatements,
 } from '../../../../src/storage/database/sqlite/sqlite-statements.ts'
-import { storageError } from '../../../../src/storage/database/sqlite/storage-error.ts'
 
 /** The result code of a statement that must wait for another connection's transaction. */
 const SQLITE_BUSY = 5
