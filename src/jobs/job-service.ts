@@ -4,6 +4,7 @@ import { readRecognitionRequest } from '../asr/model-selection/recognition-reque
 import { steadyNow, wallNow } from '../clock.ts'
 import { hasZeroRetention } from '../config/storage/zero-retention.ts'
 import { AppError } from '../errors.ts'
+import { addToCount } from '../numbers.ts'
 import type { Actor } from '../storage/accounts/audit-log.ts'
 import type { Db } from '../storage/database/db.ts'
 import { cancelRecordedJob } from '../storage/jobs/cancel-job.ts'
@@ -181,20 +182,15 @@ export class JobService {
    */
   async uploadFromUrl(account: string, upload: RemoteUpload): Promise<StoredRecording> {
     const max = this.#deps.config.jobs.maxConcurrentPerAccount
-    const fetching = this.#fetching.get(account) ?? 0
-    if (fetching >= max)
-      throw new AppError(
-        'too_many_fetches',
-        `${max} are in progress (STENO_MAX_CONCURRENT_JOBS)`,
-        RETRY_SOON,
-      )
-    this.#fetching.set(account, fetching + 1)
+    if ((this.#fetching.get(account) ?? 0) >= max) {
+      const detail = `${max} are in progress (STENO_MAX_CONCURRENT_JOBS)`
+      throw new AppError('too_many_fetches', detail, RETRY_SOON)
+    }
+    addToCount(this.#fetching, account, 1)
     try {
       return await storeRemoteUpload(this.#deps, account, upload)
     } finally {
-      const remainingCount = this.#fetching.get(account)! - 1
-      if (remainingCount > 0) this.#fetching.set(account, remainingCount)
-      else this.#fetching.delete(account)
+      addToCount(this.#fetching, account, -1)
     }
   }
 

@@ -1,3 +1,5 @@
+import { addToCount } from '../numbers.ts'
+
 /** The account and the cancellation of one piece of work. */
 export type SlotRequest = {
   /** The account of the work; accounts take turns. */
@@ -82,9 +84,7 @@ class FairSlots {
 
   leave(account: string): void {
     this.#taken--
-    const remainingCount = this.#takenBy(account) - 1
-    if (remainingCount > 0) this.#running.set(account, remainingCount)
-    else this.#running.delete(account)
+    addToCount(this.#running, account, -1)
     this.#startWaiting()
   }
 
@@ -98,7 +98,7 @@ class FairSlots {
       this.#waiting.delete(next)
       this.#setWaiting(next, works)
       this.#taken++
-      this.#running.set(next, this.#takenBy(next) + 1)
+      addToCount(this.#running, next, 1)
       begin()
     }
   }

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Config } from '../../config/config.ts'
 import { AppError } from '../../errors.ts'
+import { addToCount } from '../../numbers.ts'
 import type { Log } from '../../observability/log.ts'
 import { limitConcurrency } from '../middleware/limit-concurrency.ts'
 import { BodyThread } from './parsing/body-thread.ts'
@@ -61,18 +62,15 @@ export class BodyReader {
     }
     const task = { kind, bytes, wantsFingerprint }
     if (bytes.byteLength <= SHORT_BYTES) return this.#parseBody(task)
-    const waitingCount = this.#waitingByAccount.get(account) ?? 0
-    if (waitingCount >= MAX_WAITING) {
+    if ((this.#waitingByAccount.get(account) ?? 0) >= MAX_WAITING) {
       const detail = `${MAX_WAITING} large bodies of this account wait to be read`
       throw new AppError('rate_limited', detail, { retryAfter: 1 })
     }
-    this.#waitingByAccount.set(account, waitingCount + 1)
+    addToCount(this.#waitingByAccount, account, 1)
     try {
       return await this.#runInTurn(account, () => this.#thread.read(task))
     } finally {
-      const remainingCount = this.#waitingByAccount.get(account)! - 1
-      if (remainingCount > 0) this.#waitingByAccount.set(account, remainingCount)
-      else this.#waitingByAccount.delete(account)
+      addToCount(this.#waitingByAccount, account, -1)
     }
   }
 

@@ -1,3 +1,5 @@
+import { addToCount } from '../../numbers.ts'
+
 /** Maximum bytes of messages that may wait for clients which do not read them. */
 export type UnreadLimits = { perSession: number; perAccount: number; perProcess: number }
 
@@ -48,9 +50,7 @@ export class UnreadBytes {
 
   #add(account: string, delta: number): void {
     this.#bytes += delta
-    const bytes = (this.#byAccount.get(account) ?? 0) + delta
-    if (bytes > 0) this.#byAccount.set(account, bytes)
-    else this.#byAccount.delete(account)
+    addToCount(this.#byAccount, account, delta)
   }
 
   #isOver(account: string): boolean {

@@ -1,3 +1,4 @@
+import { addToCount } from '../../numbers.ts'
 import { LookupError } from './lookup-error.ts'
 
 /**
@@ -84,9 +85,7 @@ export class LookupScheduler {
   }
 
   #count(account: string, change: 1 | -1): void {
-    const running = (this.#running.get(account) ?? 0) + change
-    if (running > 0) this.#running.set(account, running)
-    else this.#running.delete(account)
+    addToCount(this.#running, account, change)
     this.#total += change
   }
 }

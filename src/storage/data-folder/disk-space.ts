@@ -1,4 +1,5 @@
 import { AppError } from '../../errors.ts'
+import { addToCount } from '../../numbers.ts'
 import { countStoredBytes, listKeyAccounts, type StoredBytes } from '../accounts/account-bytes.ts'
 import type { Db } from '../database/db.ts'
 import { type MeasureDisk, reserveOf } from './disk.ts'
@@ -122,12 +123,12 @@ export class DiskSpace {
     let checkedAt = 0
     const add = async (bytes: number) => {
       counted += bytes
-      this.#count(account, bytes)
+      addToCount(this.#incoming, account, bytes)
       if (checkedAt > 0 && counted - checkedAt < this.#step) return
       checkedAt = counted
       await (kind === 'new' ? this.checkAccount(account) : this.#checkAccepted(account, bytes))
     }
-    return { add, [Symbol.dispose]: () => this.#count(account, -counted) }
+    return { add, [Symbol.dispose]: () => addToCount(this.#incoming, account, -counted) }
   }
 
   /**
@@ -181,12 +182,6 @@ export class DiskSpace {
   async #shareOf(total: number): Promise<number> {
     const { free, reserve } = await this.#measure()
     return Math.floor((total + Math.max(0, free - reserve)) * ACCOUNT_SHARE)
-  }
-
-  #count(account: string, bytes: number): void {
-    const incoming = (this.#incoming.get(account) ?? 0) + bytes
-    if (incoming > 0) this.#incoming.set(account, incoming)
-    else this.#incoming.delete(account)
   }
 
   #countAccounts(): Promise<number> {

@@ -7,6 +7,7 @@ import type { App } from '../../../app/app-type.ts'
 import { AppError } from '../../../errors.ts'
 import type { LiveCaption } from '../../../live/messages/caption-feed.ts'
 import { findNodeOfSession } from '../../../live/sessions/nodes/placement.ts'
+import { addToCount } from '../../../numbers.ts'
 import { findJob, type Job } from '../../../storage/jobs/jobs.ts'
 import { clientAddressOf } from '../../auth/client-address.ts'
 import {
@@ -106,17 +107,12 @@ export class CaptionStreams {
   /** Counts a watcher of a session until the returned function is called. */
   #countWatcher(jobId: string): () => void {
     const counts = this.#watcherCounts
-    const count = counts.get(jobId) ?? 0
-    if (count >= MAX_WATCHERS) {
+    if ((counts.get(jobId) ?? 0) >= MAX_WATCHERS) {
       const detail = `${MAX_WATCHERS} watch the session already`
       throw new AppError('rate_limited', detail, { retryAfter: COMMENT_MS / 1000 })
     }
-    counts.set(jobId, count + 1)
-    return () => {
-      const remainingCount = counts.get(jobId)! - 1
-      if (remainingCount > 0) counts.set(jobId, remainingCount)
-      else counts.delete(jobId)
-    }
+    addToCount(counts, jobId, 1)
+    return () => addToCount(counts, jobId, -1)
   }
 
   async *#write(

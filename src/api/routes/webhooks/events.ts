@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { App } from '../../../app/app-type.ts'
 import { AppError } from '../../../errors.ts'
+import { addToCount } from '../../../numbers.ts'
 import type { Db } from '../../../storage/database/db.ts'
 import {
   type EventCursor,
@@ -66,8 +67,7 @@ export function eventRoutes({
       const { account, headers, method, scopes } = request
       const lastId = headers['last-event-id']
       const from = lastId ? parseId(lastId) : await lastEventCursor(db)
-      const streamCount = streams.get(account) ?? 0
-      if (streamCount >= MAX_STREAMS_PER_ACCOUNT) {
+      if ((streams.get(account) ?? 0) >= MAX_STREAMS_PER_ACCOUNT) {
         const detail = `the account has ${MAX_STREAMS_PER_ACCOUNT} open event streams`
         throw new AppError('rate_limited', detail, { retryAfter: COMMENT_MS / 1000 })
       }
@@ -77,7 +77,7 @@ export function eventRoutes({
         .header('x-accel-buffering', 'no')
         .header('x-content-type-options', 'nosniff')
       if (method === 'HEAD') return reply.send(Readable.from([]))
-      streams.set(account, streamCount + 1)
+      addToCount(streams, account, 1)
       const disconnected = new AbortController()
       reply.raw.once('close', () => disconnected.abort())
       const signal = AbortSignal.any([stopping.signal, disconnected.signal])
@@ -92,9 +92,7 @@ export function eventRoutes({
       )
       stream.once('close', () => {
         disconnected.abort()
-        const remainingCount = (streams.get(account) ?? 1) - 1
-        if (remainingCount > 0) streams.set(account, remainingCount)
-        else streams.delete(account)
+        addToCount(streams, account, -1)
       })
       return reply.send(stream)
     })
