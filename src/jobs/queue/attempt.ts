@@ -1,9 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { DAY_MS, steadyNow, wallNow } from '../../clock.ts'
 import { AppError, type ErrorCode } from '../../errors.ts'
-import type { Log } from '../../observability/log.ts'
-import type { Db } from '../../storage/database/db.ts'
-import { failJob, finishJob, hasEnded, type JobFailure } from '../../storage/jobs/finish-job.ts'
+import { failJob, finishJob, type JobFailure } from '../../storage/jobs/finish-job.ts'
 import type { ClaimedJob } from '../../storage/jobs/queue/claim-job.ts'
 import { hasLease, releaseJob, retryJob } from '../../storage/jobs/queue/lease.ts'
 import type { AttemptOptions, TranscriptionResult } from '../pipeline/pipeline.ts'
@@ -13,6 +10,7 @@ import { deleteOriginal, deleteRecordings } from './delete-recordings.ts'
 import type { JobSlot } from './job-slots.ts'
 import { type LeaseHeartbeat, LeaseLostError, startHeartbeat } from './lease-heartbeat.ts'
 import { createProgressWriter } from './progress-writer.ts'
+import { type OutcomeDeps, untilWritten, writeEnding } from './write-outcome.ts'
 
 /** Base delay before the next attempt. It doubles each time, plus up to 50 % random jitter. */
 const RETRY_PAUSE_MS = 1000
@@ -35,6 +33,7 @@ const STORE_UNAVAILABLE: ReadonlySet<ErrorCode> = new Set([
   'database_unavailable',
   'object_store_unavailable',
 ])
+
 /**
  * How a job waits when there is no disk space: the pause before each attempt, and the total time
  * before it fails, in milliseconds.
@@ -43,8 +42,6 @@ export type SpaceWait = { pauseMs: number; maxMs: number }
 
 /** An operator has a day to free some space. */
 const SPACE_WAIT: SpaceWait = { pauseMs: 30_000, maxMs: DAY_MS }
-/** Delay before retrying to write the end of a job that the database refused. */
-const WRITE_PAUSE_MS = 1000
 
 const LEASE_LOST = 'attempt dropped: the lease was lost'
 
@@ -52,32 +49,20 @@ const LEASE_LOST = 'attempt dropped: the lease was lost'
 const RETRYABLE: ReadonlySet<ErrorCode> = new Set(['engine_failed'])
 
 /** The dependencies of an attempt. */
-export type AttemptDeps = Observers & {
-  db: Db
-  log: Log
-  maxAttempts: number
-  /** Seconds one attempt may take; 0 = no limit. */
-  timeout: number
-  transcribe(job: ClaimedJob, options: AttemptOptions): Promise<TranscriptionResult>
-  slot: JobSlot
-  /** Removes the checkpoints of a job. */
-  discard(jobId: string): Promise<void>
-  /**
-   * Aborted when the server stops. The job then returns to the queue as if the attempt had not been
-   * made.
-   */
-  stop: AbortSignal
-  /** Called when a job has ended, so that its receivers can be notified. */
-  onEvents?: (() => void) | undefined
-  /** For tests: waits before the database is retried; defaults to the system clock. */
-  pause?: (ms: number, signal: AbortSignal) => Promise<unknown>
-  /** How a job waits when there is no disk space. */
-  spaceWait?: SpaceWait | undefined
-}
-
-function wait(ms: number, signal: AbortSignal): Promise<void> {
-  return delay(ms, undefined, { signal })
-}
+export type AttemptDeps = Observers &
+  OutcomeDeps & {
+    maxAttempts: number
+    /** Seconds one attempt may take; 0 = no limit. */
+    timeout: number
+    transcribe(job: ClaimedJob, options: AttemptOptions): Promise<TranscriptionResult>
+    slot: JobSlot
+    /** Removes the checkpoints of a job. */
+    discard(jobId: string): Promise<void>
+    /** Called when a job has ended, so that its receivers can be notified. */
+    onEvents?: (() => void) | undefined
+    /** How a job waits when there is no disk space. */
+    spaceWait?: SpaceWait | undefined
+  }
 
 type Deps = AttemptDeps & { attemptMetrics: AttemptMetrics }
 
@@ -130,28 +115,19 @@ async function completeAttempt(
 ): Promise<void> {
   const { db, log, attemptMetrics } = deps
   const { zeroRetention } = job
-  let mayBeDone = false
-  const write = async () => {
-    try {
+  const isDone = await writeEnding(deps, job.lease, {
+    status: 'done',
+    write() {
       const end = { result, redactedAudio, zeroRetention, usage, at: wallNow() }
-      return (await finishJob(db, job.lease, end)) || (mayBeDone && hasEnded(db, job.lease, 'done'))
-    } catch (error) {
-      mayBeDone ||= db.dialect.isOutcomeUnknown(error)
-      throw error
-    }
-  }
-  // A full disk fails the job. A store that is unavailable, or briefly locked by another process,
-  // is retried.
-  const isFatal = (error: unknown) => {
-    return error instanceof AppError && !STORE_UNAVAILABLE.has(error.code)
-  }
-  let isDone = false
-  try {
-    isDone = await untilWritten(deps, write, { isFatal })
-    mayBeDone = isDone
-  } finally {
-    if (!mayBeDone && redactedAudio) await deleteRedactedAudio(deps, redactedAudio)
-  }
+      return finishJob(db, job.lease, end)
+    },
+    // A full disk fails the job. A store that is unavailable, or briefly locked by another process,
+    // is retried.
+    isFatal: (error) => error instanceof AppError && !STORE_UNAVAILABLE.has(error.code),
+    async onNotEnded() {
+      if (redactedAudio) await deleteRedactedAudio(deps, redactedAudio)
+    },
+  })
   if (!isDone) return log.warn('result dropped: the lease was lost')
   await dropOriginal(deps, job, { isReplaced: redactedAudio !== undefined })
   await discardCheckpoints(deps, job.id)
@@ -197,17 +173,11 @@ async function recordFailure(
   // Frees the space first: on a full disk, the row cannot be written before that.
   if (!(await discardOwnCheckpoints(deps, job))) return
   const failure = describeFailure(error, job.attempt)
-  let mayHaveFailed = false
-  const write = async () => {
-    try {
-      if (await failJob(db, job.lease, { failure, at: wallNow() })) return true
-      return mayHaveFailed && hasEnded(db, job.lease, 'error')
-    } catch (error) {
-      mayHaveFailed ||= db.dialect.isOutcomeUnknown(error)
-      throw error
-    }
-  }
-  if (!(await untilWritten(deps, write))) return
+  const isFailed = await writeEnding(deps, job.lease, {
+    status: 'error',
+    write: () => failJob(db, job.lease, { failure, at: wallNow() }),
+  })
+  if (!isFailed) return
   await dropOriginal(deps, job, { isReplaced: false })
   deps.onEvents?.()
   attemptMetrics.ended(failure)
@@ -282,24 +252,4 @@ function attemptsExhausted(attempts: number, reason: string): AppError {
 /** Returns the part of an error that a job shows. */
 export function toFailure({ status, message }: AppError): JobFailure {
   return { code: status, message }
-}
-
-/**
- * Retries a query for as long as the database refuses it. When the server stops, rejects; the next
- * process then handles the job.
- */
-async function untilWritten(
-  { log, stop, pause = wait }: AttemptDeps,
-  write: () => Promise<boolean>,
-  { isFatal = () => false }: { isFatal?: (error: unknown) => boolean } = {},
-): Promise<boolean> {
-  for (;;) {
-    try {
-      return await write()
-    } catch (error) {
-      if (isFatal(error) || stop.aborted) throw error
-      log.error({ err: error }, 'cannot store the outcome of a job, retrying')
-      await pause(WRITE_PAUSE_MS, stop)
-    }
-  }
 }
