@@ -26,7 +26,7 @@ export async function ensureRecording(
   if (source === null) return
   if (await findRecording(deps.db, { id, account: job.account })) return
   // Reserves the bytes until the row of the recording counts them.
-  using reservation = deps.space.open(job.account, 'accepted')
+  using reservation = deps.space.openReservation(job.account, 'accepted')
   const { epoch } = job.lease
   const fetched = { id, epoch, account: job.account, source, signal, reservation }
   const { size } = await downloadRecording(deps, fetched)

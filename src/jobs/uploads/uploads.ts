@@ -48,7 +48,7 @@ export async function storeUpload(
   const id = randomUUID()
   const { maxFileBytes: maxBytes } = deps.config.storage
   await deps.space.checkAccount(account)
-  using reservation = deps.space.open(account, 'new')
+  using reservation = deps.space.openReservation(account, 'new')
   const limits = { maxBytes, signal, reserve: reservation.add, keepsLocalCopy: true }
   const { size } = await deps.db.objects.write(id, body, limits)
   return await registerUpload(deps, { id, account, filename, source: null, size }, signal)
@@ -62,7 +62,7 @@ export async function storeRemoteUpload(
 ): Promise<StoredRecording> {
   const id = randomUUID()
   await deps.space.checkAccount(account)
-  using reservation = deps.space.open(account, 'new')
+  using reservation = deps.space.openReservation(account, 'new')
   const remote = { id, account, source, signal, reservation }
   const { size } = await downloadRecording(deps, remote).catch((error) => {
     throw asUploadError(error)

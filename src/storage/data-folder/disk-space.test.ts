@@ -102,9 +102,9 @@ test('a single account may use the whole disk, and 0 removes the limit', async (
 
 test('bytes being written count until the write has ended', async (t) => {
   const { space } = await openSpace(t, { accountMaxBytes: 3 * MB })
-  const first = space.open('a', 'new')
+  const first = space.openReservation('a', 'new')
   await first.add(2 * MB)
-  const second = space.open('a', 'new')
+  const second = space.openReservation('a', 'new')
   await assert.rejects(second.add(2 * MB), { code: 'quota_exceeded' })
   second[Symbol.dispose]()
   first[Symbol.dispose]()
@@ -113,7 +113,7 @@ test('bytes being written count until the write has ended', async (t) => {
 
 test('a stream is stopped when the disk runs low', async (t) => {
   const { space, disk } = await openSpace(t)
-  using reservation = space.open('a', 'new')
+  using reservation = space.openReservation('a', 'new')
   await reservation.add(64 * 1024)
   disk.free = 1 * MB
   await assert.rejects(
@@ -127,12 +127,12 @@ test('a stream is stopped when the disk runs low', async (t) => {
 test('accepted work may use three quarters of the reserve', async (t) => {
   const { space, disk } = await openSpace(t)
   disk.free = 4 * MB
-  using accepted = space.open('a', 'accepted')
+  using accepted = space.openReservation('a', 'accepted')
   await accepted.add(1 * MB)
   using _ = await space.reserveBytes(2 * MB)
   await assert.rejects(space.reserveBytes(1 * MB), { code: 'storage_full' })
   disk.free = 1 * MB
-  using late = space.open('a', 'accepted')
+  using late = space.openReservation('a', 'accepted')
   await assert.rejects(late.add(1), { code: 'storage_full' })
 })
 

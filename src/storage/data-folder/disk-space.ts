@@ -118,7 +118,7 @@ export class DiskSpace {
   }
 
   /** Starts counting the bytes that are written for an account. */
-  open(account: string, kind: WorkKind): DiskReservation {
+  openReservation(account: string, kind: WorkKind): DiskReservation {
     let counted = 0
     let checkedAt = 0
     const add = async (bytes: number) => {
