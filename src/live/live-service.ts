@@ -1,11 +1,9 @@
 import { join } from 'node:path'
-import type { SpeechEngine } from '../asr/speech-engine.ts'
 import { wallNow } from '../clock.ts'
 import type { Config } from '../config/config.ts'
 import { AppError } from '../errors.ts'
 import type { Log } from '../observability/log.ts'
-import { type Metrics, outcomeOf } from '../observability/metrics.ts'
-import type { Tracing } from '../observability/tracing.ts'
+import { outcomeOf } from '../observability/metrics.ts'
 import { liveFolder, removeDeadCopies } from '../storage/data-folder/data-folder.ts'
 import { listNodes } from '../storage/database/nodes/nodes.ts'
 import { findActiveNodes, isOnlyNode } from '../storage/database/nodes/register-node.ts'
@@ -26,8 +24,6 @@ import {
 import { deleteStaleBatches } from '../storage/live/session-batches.ts'
 import { findSessionKeys } from '../storage/live/session-tokens.ts'
 import type { Storage } from '../storage/storage.ts'
-import type { LiveText } from '../text/live/live-text.ts'
-import type { Services } from '../text/service-add-ons/service-add-on.ts'
 import { ABNORMAL_CLOSURE, closeCodes } from './connection/close-codes.ts'
 import type { Connection, ConnectOptions } from './connection/connection.ts'
 import type { LiveCaption } from './messages/caption-feed.ts'
@@ -36,7 +32,7 @@ import { type LiveParams, requestOf, textSettingsOf } from './request/live-param
 import type { CreatedSession, ParsedLiveRequest } from './request/live-request.ts'
 import { requireModel } from './request/require-model.ts'
 import { retryUntilStored } from './result/live-job-finisher.ts'
-import { ActiveSessions } from './sessions/active-sessions.ts'
+import { ActiveSessions, type ActiveSessionsOptions } from './sessions/active-sessions.ts'
 import { Admission } from './sessions/admission.ts'
 import { ConnectTimeouts } from './sessions/connect-timeouts.ts'
 import { ForwardedClients } from './sessions/nodes/forwarded-clients.ts'
@@ -50,24 +46,10 @@ import { ReconnectLimit } from './sessions/reconnect-limit.ts'
 import { SessionCreation, TOKEN_CHARS } from './sessions/session-creation.ts'
 import { createValidKeys, type ValidKeys } from './sessions/valid-keys.ts'
 
-/** Options of the live service. */
-export type LiveServiceOptions = {
-  config: Pick<
-    Config,
-    'keys' | 'jobs' | 'live' | 'node' | 'storage' | 'delivery' | 'addOnResults' | 'models'
-  >
-  storage: Pick<Storage, 'db' | 'objects' | 'space'> & Partial<Pick<Storage, 'orphans' | 'node'>>
-  speech: SpeechEngine
-  liveText: LiveText
-  /** Services of add-ons, such as a language model; absent where none is configured. */
-  services?: Services | undefined
-  log: Log
-  metrics?: Metrics | undefined
-  tracing?: Tracing | undefined
-  /** Called when something may have been queued for receivers. */
-  onEvents?: () => void
-  /** Called when the client of a session has received the whole result. */
-  onResultDelivered?: (job: Pick<LiveJob, 'id' | 'account'>) => Promise<void>
+/** Options of the live service: those of its sessions, and what their creation needs. */
+export type LiveServiceOptions = Omit<ActiveSessionsOptions, 'isOverFairShare' | 'signal'> & {
+  config: Pick<Config, 'keys' | 'jobs' | 'node'>
+  storage: Pick<Storage, 'space'> & Partial<Pick<Storage, 'orphans' | 'node'>>
 }
 
 /** Maximum concurrent token lookups: the database serves all other requests, too. */
