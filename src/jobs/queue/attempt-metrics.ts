@@ -30,7 +30,10 @@ export type AttemptMetrics = {
 }
 
 /** Starts to measure an attempt at a job that was just claimed. */
-export function createAttemptMetrics({ metrics, tracing = noTracing }: Observers, job: ClaimedJob) {
+export function createAttemptMetrics(
+  { metrics, tracing = noTracing }: Observers,
+  job: ClaimedJob,
+): AttemptMetrics {
   const claimedAt = performance.now()
   metrics?.jobQueueSeconds.observe(Math.max(0, steadyNow() - job.dueAt) / 1000)
   const attributes = { 'steno.job.id': job.id, 'steno.job.attempt': job.attempt }
@@ -47,7 +50,7 @@ export function createAttemptMetrics({ metrics, tracing = noTracing }: Observers
     if (audioSeconds > 0) metrics?.jobRealTimeFactor.observe(workSeconds / audioSeconds)
   }
 
-  const attemptMetrics: AttemptMetrics = {
+  return {
     async stage(stage, work) {
       metrics?.jobsInStage.inc({ stage })
       try {
@@ -63,5 +66,4 @@ export function createAttemptMetrics({ metrics, tracing = noTracing }: Observers
     ended: (failure) => count(failure ? outcomeOf(failure) : 'done'),
     close: (error) => span.end(error),
   }
-  return attemptMetrics
 }

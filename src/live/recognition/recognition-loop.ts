@@ -235,10 +235,7 @@ export class RecognitionLoop {
       const request = { from: at, frames: this.#availableFrames, isEnd }
       const { levels } = await retryEngineCall(
         () => engine.detectSpeech(audio, request, { signal }),
-        {
-          signal,
-          log,
-        },
+        { signal, log },
       )
       if (levels[0]!.length === 0) break
       at += levels[0]!.length

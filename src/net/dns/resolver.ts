@@ -137,15 +137,13 @@ async function query(
 async function queryBoth(resolver: Resolver, name: string): Promise<LookupAddress[]> {
   const addressesByFamily: LookupAddress[][] = [[], []]
   const errors: unknown[] = []
-  const requested = [resolver.resolve4(name), resolver.resolve6(name)].map(
-    async (pendingRequests, i) => {
-      const addresses = await pendingRequests.catch((error) => {
-        errors.push(error)
-        throw error
-      })
-      addressesByFamily[i] = addresses.map((address) => ({ address, family: i === 0 ? 4 : 6 }))
-    },
-  )
+  const requested = [resolver.resolve4(name), resolver.resolve6(name)].map(async (lookup, i) => {
+    const addresses = await lookup.catch((error) => {
+      errors.push(error)
+      throw error
+    })
+    addressesByFamily[i] = addresses.map((address) => ({ address, family: i === 0 ? 4 : 6 }))
+  })
   const all = Promise.allSettled(requested)
   const hasAddresses = await Promise.any(requested).then(
     () => true,

@@ -40,10 +40,10 @@ export function withQuestions(
   return {
     text: merged,
     toOriginal: (entity) =>
-      pieces.flatMap((token) => {
-        const from = Math.max(entity.from, token.merged)
-        const to = Math.min(entity.to, token.merged + token.length)
-        const shift = token.original - token.merged
+      pieces.flatMap((piece) => {
+        const from = Math.max(entity.from, piece.merged)
+        const to = Math.min(entity.to, piece.merged + piece.length)
+        const shift = piece.original - piece.merged
         return from < to ? [{ ...entity, from: from + shift, to: to + shift }] : []
       }),
   }
