@@ -65,7 +65,7 @@ test('incorrect usage exits with code 2 and shows the known commands', async () 
     [['serve', '8080'], /serve takes no arguments/],
     [['store', 'copy'], /use 'migrate' or 'encrypt'/],
     [['store', 'migrate'], /set STENO_DATABASE_URL, STENO_OBJECT_STORE, or both/],
-    [['keys', 'drop'], /unknown subcommand 'drop'; use list, create or revoke/],
+    [['keys', 'drop'], /unknown subcommand 'drop'; use list, create, revoke/],
     [['keys', 'list', 'x'], /list takes no names/],
     [['keys', 'create', 'x'], /create takes options only/],
     [['keys', 'create', '--scopes', 'read,all'], /--scopes must be some of .*; not 'all'/],

@@ -4,6 +4,7 @@ import { deleteKey, listKeys, type StoredKey } from '../../storage/accounts/keys
 import { databaseName, openDatabase } from '../server/open-database.ts'
 import { parseArguments, readSettings, UsageError } from '../terminal/arguments.ts'
 import { formatDateTime } from '../terminal/date-time.ts'
+import { runSubcommand, type Subcommands } from '../terminal/subcommands.ts'
 import { formatTable } from '../terminal/table.ts'
 import type { Command, Terminal } from '../terminal/terminal.ts'
 import { commandActor } from './command-actor.ts'
@@ -32,16 +33,12 @@ listed here; they have the scopes read, write and live.
 key, as the list shows it. If an ID is unknown, the command reports it and exits with code 1.
 `
 
+const subcommands: Subcommands = { list, create, revoke }
+
 /** `steno keys`: works directly on the database, because a client needs a key first. */
 export const keysCommand: Command = {
   help,
-  async run(args, terminal) {
-    const [verb = 'list', ...rest] = args
-    if (verb === 'create') return create(rest, terminal)
-    if (verb === 'list') return list(rest, terminal)
-    if (verb === 'revoke') return revoke(rest, terminal)
-    throw new UsageError(`unknown subcommand '${verb}'; use list, create or revoke`)
-  },
+  run: (args, terminal) => runSubcommand(subcommands, args, terminal),
 }
 
 async function create(args: string[], terminal: Terminal): Promise<number> {

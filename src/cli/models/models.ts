@@ -6,6 +6,7 @@ import {
 import { readConfig } from '../../config/config.ts'
 import type { ListedModel } from '../../models/model-admin.ts'
 import { parseArguments, readSettings, UsageError } from '../terminal/arguments.ts'
+import { runSubcommand, type Subcommands } from '../terminal/subcommands.ts'
 import { formatTable } from '../terminal/table.ts'
 import type { Command, Terminal } from '../terminal/terminal.ts'
 import { add } from './add-speaker-model.ts'
@@ -54,7 +55,7 @@ STENO_MODELS_MIRROR and HF_ENDPOINT name other servers to download from, HF_TOKE
 HTTPS_PROXY a proxy. The exit code of 'list' and 'check' is 1 if a model is missing or damaged.
 `
 
-const verbs: Record<string, (args: string[], terminal: Terminal) => Promise<number>> = {
+const subcommands: Subcommands = {
   list,
   pull,
   import: importFolder,
@@ -66,15 +67,7 @@ const verbs: Record<string, (args: string[], terminal: Terminal) => Promise<numb
 /** `steno models`: lists and changes the models folder; works directly on the files. */
 export const modelsCommand: Command = {
   help,
-  async run(args, terminal) {
-    const [verb = 'list', ...rest] = args
-    // Options without a verb belong to `list`.
-    if (verb.startsWith('-')) return list([...args], terminal)
-    const run = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined
-    if (!run)
-      throw new UsageError(`unknown subcommand '${verb}'; use ${Object.keys(verbs).join(', ')}`)
-    return run(rest, terminal)
-  },
+  run: (args, terminal) => runSubcommand(subcommands, args, terminal),
 }
 
 async function list(args: string[], { env, stdout, signal }: Terminal): Promise<number> {

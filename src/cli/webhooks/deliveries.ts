@@ -5,6 +5,7 @@ import type { RequestError } from '../client/transport.ts'
 import { parseArguments, parseNumberOption, UsageError } from '../terminal/arguments.ts'
 import { readTimeAgo } from '../terminal/date-time.ts'
 import { sanitizeJson } from '../terminal/sanitize.ts'
+import { runSubcommand, type Subcommands } from '../terminal/subcommands.ts'
 import { formatTable } from '../terminal/table.ts'
 import type { Command, Terminal } from '../terminal/terminal.ts'
 
@@ -26,7 +27,7 @@ with its attempts; or resends deliveries. Reports those it cannot resend, and th
   --offset N           deliveries to skip; default 0
 ${serverHelp}`
 
-const verbs: Record<string, (args: string[], terminal: Terminal) => Promise<number>> = {
+const subcommands: Subcommands = {
   list,
   show,
   resend,
@@ -35,12 +36,7 @@ const verbs: Record<string, (args: string[], terminal: Terminal) => Promise<numb
 /** `steno deliveries`: the delivery log of a running server. */
 export const deliveriesCommand: Command = {
   help,
-  async run(args, terminal) {
-    const [name = 'list', ...rest] = args[0]?.startsWith('-') ? ['list', ...args] : args
-    const verb = Object.hasOwn(verbs, name) ? verbs[name] : undefined
-    if (verb) return verb(rest, terminal)
-    throw new UsageError(`unknown subcommand '${name}'; use ${Object.keys(verbs).join(', ')}`)
-  },
+  run: (args, terminal) => runSubcommand(subcommands, args, terminal),
 }
 
 async function list(args: string[], terminal: Terminal): Promise<number> {

@@ -5,6 +5,7 @@ import { FIRST_ACCOUNT } from '../accounts/first-key.ts'
 import { openDatabase } from '../server/open-database.ts'
 import { parseArguments, readSettings, UsageError } from '../terminal/arguments.ts'
 import { formatDateTime } from '../terminal/date-time.ts'
+import { runSubcommand, type Subcommands } from '../terminal/subcommands.ts'
 import { formatTable } from '../terminal/table.ts'
 import type { Command, Terminal } from '../terminal/terminal.ts'
 import { addWebhook } from './add-webhook.ts'
@@ -46,7 +47,7 @@ If an ID is unknown, the command reports it and exits with code 1. Private addre
 STENO_ALLOW_PRIVATE_NETWORK.
 `
 
-const verbs: Record<string, (args: string[], terminal: Terminal) => Promise<number>> = {
+const subcommands: Subcommands = {
   list,
   add: addWebhook,
   rotate: rotateSecrets,
@@ -62,12 +63,7 @@ const verbs: Record<string, (args: string[], terminal: Terminal) => Promise<numb
  */
 export const webhooksCommand: Command = {
   help,
-  async run(args, terminal) {
-    const [name = 'list', ...rest] = args[0]?.startsWith('-') ? ['list', ...args] : args
-    const verb = Object.hasOwn(verbs, name) ? verbs[name] : undefined
-    if (verb) return verb(rest, terminal)
-    throw new UsageError(`unknown subcommand '${name}'; use ${Object.keys(verbs).join(', ')}`)
-  },
+  run: (args, terminal) => runSubcommand(subcommands, args, terminal),
 }
 
 async function list(args: string[], terminal: Terminal): Promise<number> {
