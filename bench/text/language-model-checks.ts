@@ -8,7 +8,7 @@ import {
 } from '../../src/language-services/llm/tasks.ts'
 import { translateTexts } from '../../src/language-services/llm/translate.ts'
 import { unifyNames } from '../../src/language-services/llm/unify-names.ts'
-import { ServiceFailure } from '../../src/language-services/service-failure.ts'
+import { ServiceError } from '../../src/language-services/service-error.ts'
 import { type EvaluationSet, textOf } from './language-model-set.ts'
 
 /** A task of a model, its response, and the failed checks of the response. */
@@ -91,7 +91,7 @@ async function tryTo(ask: () => Promise<string>): Promise<string> {
   try {
     return await ask()
   } catch (error) {
-    if (error instanceof ServiceFailure) return ''
+    if (error instanceof ServiceError) return ''
     throw error
   }
 }

@@ -24,7 +24,7 @@ import {
 import { estimateTokens } from '../language-services/llm/token-estimate.ts'
 import { translateTexts } from '../language-services/llm/translate.ts'
 import { type NameGroup, unifyNames } from '../language-services/llm/unify-names.ts'
-import { ServiceFailure } from '../language-services/service-failure.ts'
+import { ServiceError } from '../language-services/service-error.ts'
 import { readStoredModels } from '../models/install/installed-models.ts'
 import { createServiceClient } from '../net/service-client.ts'
 import type { Log } from '../observability/log.ts'
@@ -130,7 +130,7 @@ function serveModel(
         return { ...response, seconds: elapsedSeconds() }
       } catch (error) {
         // A failed request fails its prompt or target only.
-        if (!(error instanceof ServiceFailure)) throw error
+        if (!(error instanceof ServiceError)) throw error
         const { status: status_code, exception, message } = error
         const failed = { error: { status_code, exception, message }, seconds: elapsedSeconds() }
         // The tokens of a failed request count as well.
@@ -159,7 +159,7 @@ function measuredCompletion(chat: ChatModel, metrics: Metrics): ChatModel['compl
       metrics.llmTokens.inc({ kind: 'completion' }, response.usage.completion_tokens)
       return response
     } catch (error) {
-      if (error instanceof ServiceFailure) metrics.llmRequests.inc({ outcome: 'failed' })
+      if (error instanceof ServiceError) metrics.llmRequests.inc({ outcome: 'failed' })
       throw error
     } finally {
       metrics.llmSeconds.observe(secondsSince(startedAt))

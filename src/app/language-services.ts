@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts'
-import { ServiceFailure } from '../language-services/service-failure.ts'
+import { ServiceError } from '../language-services/service-error.ts'
 import type { Log } from '../observability/log.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { Db } from '../storage/database/db.ts'
@@ -81,7 +81,7 @@ async function openApertium(
   try {
     return await openTranslator(apertium, noPair)
   } catch (error) {
-    if (!(error instanceof ServiceFailure)) throw error
+    if (!(error instanceof ServiceError)) throw error
     log.error({ problem: error.message }, 'STENO_APERTIUM does not name a working translator')
     return undefined
   }

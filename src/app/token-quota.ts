@@ -1,6 +1,6 @@
 import { wallNow } from '../clock.ts'
 import type { CompletionUsage } from '../language-services/llm/chat-client.ts'
-import { ServiceFailure } from '../language-services/service-failure.ts'
+import { ServiceError } from '../language-services/service-error.ts'
 import { sum } from '../numbers.ts'
 import { readMonthTokens } from '../storage/accounts/usage/month-tokens.ts'
 import type { Db } from '../storage/database/db.ts'
@@ -14,7 +14,7 @@ export type TokenOwner = { account: string; job: string }
 /** Limits the tokens of an account per month. */
 export type TokenQuota = {
   /**
-   * Calls `make`, a request of about `tokens` tokens. Rejects with `ServiceFailure`, status 402, if
+   * Calls `make`, a request of about `tokens` tokens. Rejects with `ServiceError`, status 402, if
    * that would exceed the limit.
    */
   spend<T extends { usage: CompletionUsage }>(
@@ -59,7 +59,7 @@ export function openTokenQuota(db: Pick<Db, 'sql'>, maxPerMonth: number): TokenQ
     const waiting = sum(byJob.values())
     if (used + waiting + tokens <= maxPerMonth) return add(owner, tokens)
     const reset = new Date(resetsAt).toISOString()
-    throw new ServiceFailure(
+    throw new ServiceError(
       `the account would exceed its ${maxPerMonth} tokens of this month: it used ${used}, ${waiting} are in progress ` +
         `(STENO_ACCOUNT_MAX_TOKENS_PER_MONTH); the next month begins at ${reset}`,
       { status: 402, exception: 'QuotaExceeded' },

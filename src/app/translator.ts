@@ -1,6 +1,6 @@
 import { bareEnvironment } from '../audio/decoder/sandbox/bare-environment.ts'
 import { type Apertium, createApertium } from '../language-services/apertium/apertium.ts'
-import { ServiceFailure } from '../language-services/service-failure.ts'
+import { ServiceError } from '../language-services/service-error.ts'
 import type { AddOnError } from '../text/result/steps/envelope.ts'
 import type { ServiceCallOptions, ServiceRequest } from '../text/service-add-ons/service-add-on.ts'
 import { createFairSemaphore } from '../workers/fair-semaphore.ts'
@@ -23,7 +23,7 @@ const MAX_WAITING = 10_000
 
 /**
  * Opens Apertium. `missing` describes a pair that is not installed. Pairs that are installed later
- * are found when they are needed. Rejects with `ServiceFailure` when the program cannot be run.
+ * are found when they are needed. Rejects with `ServiceError` when the program cannot be run.
  */
 export async function openTranslator(
   file: string,
@@ -56,7 +56,7 @@ export async function openTranslator(
         }
         return { texts: translations }
       } catch (error) {
-        if (!(error instanceof ServiceFailure)) throw error
+        if (!(error instanceof ServiceError)) throw error
         const { status: status_code, exception, message } = error
         return { error: { status_code, exception, message } }
       }

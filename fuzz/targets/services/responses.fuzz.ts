@@ -14,7 +14,7 @@ import {
 } from '../../../src/language-services/llm/tasks.ts'
 import { translateTexts } from '../../../src/language-services/llm/translate.ts'
 import { unifyNames } from '../../../src/language-services/llm/unify-names.ts'
-import { ServiceFailure } from '../../../src/language-services/service-failure.ts'
+import { ServiceError } from '../../../src/language-services/service-error.ts'
 import { parseRetryAfter } from '../../../src/net/retry-after.ts'
 import type { ServiceClient } from '../../../src/net/service-client.ts'
 import { fuzzBytes } from '../../guided.ts'
@@ -123,7 +123,7 @@ async function chat(text: string): Promise<void> {
     try {
       await ask()
     } catch (error) {
-      assert.ok(error instanceof ServiceFailure, (error as Error).stack)
+      assert.ok(error instanceof ServiceError, (error as Error).stack)
     }
   }
 }

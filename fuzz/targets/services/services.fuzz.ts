@@ -8,7 +8,7 @@ import { createSender } from '../../../src/delivery/http/sender.ts'
 import { AppError } from '../../../src/errors.ts'
 import { fetchUrl } from '../../../src/jobs/fetching/fetch-url.ts'
 import { createApertium } from '../../../src/language-services/apertium/apertium.ts'
-import { ServiceFailure } from '../../../src/language-services/service-failure.ts'
+import { ServiceError } from '../../../src/language-services/service-error.ts'
 import type { Resolve } from '../../../src/net/dns/resolver.ts'
 import { createServiceClient } from '../../../src/net/service-client.ts'
 import { createS3 } from '../../../src/storage/objects/s3/s3-client.ts'
@@ -104,7 +104,7 @@ const checks = {
     const texts = ['[NAME_1] spoke with [NAME_2].', '[NAME_1] and 1,250.']
     const task = { pair: 'eng-spa', target: 'es', texts }
     const translated = await apertium.translate(task, { signal }).catch((error: unknown) => {
-      assert.ok(error instanceof ServiceFailure, (error as Error).stack)
+      assert.ok(error instanceof ServiceError, (error as Error).stack)
     })
     const markers = translated?.map((text) => text.match(/\[NAME_\d\]/g)?.sort())
     if (markers) assert.deepEqual(markers, [['[NAME_1]', '[NAME_2]'], ['[NAME_1]']])

@@ -9,7 +9,7 @@ import { UsageError } from '../../../src/cli/terminal/arguments.ts'
 import { readSpellingFile } from '../../../src/cli/transcribe/options/spelling-file.ts'
 import { readVocabularyFile } from '../../../src/cli/transcribe/options/vocabulary-file.ts'
 import { AppError } from '../../../src/errors.ts'
-import { DamagedFile } from '../../../src/storage/objects/encryption/encrypted-chunks.ts'
+import { DamagedFileError } from '../../../src/storage/objects/encryption/encrypted-chunks.ts'
 import { withEncryption } from '../../../src/storage/objects/encryption/encrypted-objects.ts'
 import { parseObjectKeys } from '../../../src/storage/objects/encryption/object-keys.ts'
 import { createMemoryObjects } from '../../../test/support/storage/objects/memory-objects.ts'
@@ -113,12 +113,12 @@ const checks = {
   async object(bytes: Buffer) {
     await storeRaw(bytes)
     const isEncrypted = bytes.subarray(0, 8).equals(encrypted.subarray(0, 8)) && bytes.length >= 48
-    const read = await failsWith([AppError, DamagedFile], async () => {
+    const read = await failsWith([AppError, DamagedFileError], async () => {
       return buffer((await objects.read(id)).body)
     })
     if (read) assert.deepEqual(read, isEncrypted ? content : bytes)
     const part = { start: 2, end: 9 }
-    const some = await failsWith([AppError, DamagedFile, RangeError], async () => {
+    const some = await failsWith([AppError, DamagedFileError, RangeError], async () => {
       return buffer((await objects.read(id, part)).body)
     })
     if (some && isEncrypted) assert.deepEqual(some, content.subarray(2, 10))

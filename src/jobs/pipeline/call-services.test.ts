@@ -6,7 +6,7 @@ import { type EndedJob, openService } from '../../../test/support/jobs/test-serv
 import { captureLog } from '../../../test/support/server/captured-log.ts'
 import { createLog } from '../../observability/log.ts'
 import { findJob } from '../../storage/jobs/jobs.ts'
-import { AddOnFailure } from '../../text/result/steps/envelope.ts'
+import { AddOnFailedError } from '../../text/result/steps/envelope.ts'
 import type { ServiceRequests } from '../../text/result/steps/run-service-add-on.ts'
 import type { ServiceRequest, Services } from '../../text/service-add-ons/service-add-on.ts'
 import { callServices, type ResponseStore } from './call-services.ts'
@@ -90,7 +90,7 @@ test('a failed call fails only its add-on, and its cause is not exposed', async 
   const { services } = echo((text) => {
     if (text === 'bad') throw new TypeError('key sesame is wrong')
     if (text !== 'long') return
-    throw new AddOnFailure({ status_code: 413, exception: 'TooLong', message: 'too long' })
+    throw new AddOnFailedError({ status_code: 413, exception: 'TooLong', message: 'too long' })
   })
   const { log, lines } = captureLog()
   const { signal } = new AbortController()

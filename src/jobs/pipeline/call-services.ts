@@ -1,6 +1,6 @@
 import { secondsSince } from '../../clock.ts'
 import type { Log } from '../../observability/log.ts'
-import { type AddOnError, AddOnFailure } from '../../text/result/steps/envelope.ts'
+import { type AddOnError, AddOnFailedError } from '../../text/result/steps/envelope.ts'
 import type {
   ServiceRequests,
   ServiceResponses,
@@ -109,7 +109,7 @@ async function responsesOf(
     const { cause } = error
     // The message of the cause may quote the texts or a secret.
     log.warn({ addOn: name, error: errorName(cause) }, 'a service failed')
-    return { error: cause instanceof AddOnFailure ? cause.error : serviceFailed(name) }
+    return { error: cause instanceof AddOnFailedError ? cause.error : serviceFailed(name) }
   }
   return { responses: keys.map((key) => responses.find(key)) }
 }

@@ -4,7 +4,7 @@ import { chmod, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { makeFolder } from '../../../test/support/storage/test-storage.ts'
-import { ServiceFailure } from '../service-failure.ts'
+import { ServiceError } from '../service-error.ts'
 import { createApertium } from './apertium.ts'
 
 const { signal } = new AbortController()
@@ -80,9 +80,7 @@ test('a program that dies is started once more', async (t) => {
 test('a failing, missing or lossy program is reported without the text', async (t) => {
   const texts = ['hello [NAME_1]']
   const fails = (why: RegExp) => (error: unknown) => {
-    return (
-      error instanceof ServiceFailure && why.test(error.message) && !/hello/.test(error.message)
-    )
+    return error instanceof ServiceError && why.test(error.message) && !/hello/.test(error.message)
   }
   const losing = await createStandIn(t, 'echo adieu')
   await assert.rejects(losing.translate({ ...task, texts }, { signal }), fails(/did not translate/))

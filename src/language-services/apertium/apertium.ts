@@ -1,13 +1,13 @@
 import { dirname } from 'node:path'
 import { keepsHidden, MARKERS } from '../hidden-text.ts'
-import { ServiceFailure } from '../service-failure.ts'
-import { ProgramEnded, ProgramFailed, runProgram } from './run-program.ts'
+import { ServiceError } from '../service-error.ts'
+import { ProgramEndedError, ProgramError, runProgram } from './run-program.ts'
 
 /** A rule-based translator, run as a separate program for each request. */
 export type Apertium = {
   /** Returns the installed pairs: keys such as `en-es`, and the names of the pairs in Apertium. */
   pairs(options: { signal: AbortSignal }): Promise<Map<string, string>>
-  /** Translates texts one for one; rejects with `ServiceFailure`. */
+  /** Translates texts one for one; rejects with `ServiceError`. */
   translate(task: ApertiumTask, options: { signal: AbortSignal }): Promise<string[]>
 }
 
@@ -42,12 +42,12 @@ export function createApertium(file: string, env: Record<string, string>): Apert
       const limitMs = seconds * 1000
       const options = { ...settings, input, limitMs, maxBytes, signal }
       return await runProgram(file, args, options).catch((error) => {
-        if (!(error instanceof ProgramEnded)) throw error
+        if (!(error instanceof ProgramEndedError)) throw error
         return runProgram(file, args, options)
       })
     } catch (cause) {
-      if (!(cause instanceof ProgramFailed)) throw cause
-      throw new ServiceFailure(`Apertium ${cause.message}`, { status: 503, cause })
+      if (!(cause instanceof ProgramError)) throw cause
+      throw new ServiceError(`Apertium ${cause.message}`, { status: 503, cause })
     }
   }
 
@@ -70,7 +70,7 @@ export function createApertium(file: string, env: Record<string, string>): Apert
       return output.map((text, i) => {
         const translation = restoreHidden(normalizeSpacing(text, target), texts[i]!)
         if (!keepsHidden(translation, texts[i]!)) {
-          throw new ServiceFailure('Apertium did not translate the text')
+          throw new ServiceError('Apertium did not translate the text')
         }
         return translation
       })

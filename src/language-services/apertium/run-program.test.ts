@@ -3,14 +3,14 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { makeFolder } from '../../../test/support/storage/test-storage.ts'
-import { ProgramFailed, type ProgramOptions, runProgram } from './run-program.ts'
+import { ProgramError, type ProgramOptions, runProgram } from './run-program.ts'
 
 const { signal } = new AbortController()
 const env = { PATH: '/usr/bin:/bin' }
 const usual: ProgramOptions = { input: '', env, limitMs: 60_000, maxBytes: 1000, signal }
 
 function fails(why: RegExp) {
-  return (error: unknown) => error instanceof ProgramFailed && why.test(error.message)
+  return (error: unknown) => error instanceof ProgramError && why.test(error.message)
 }
 
 test('a program gets its input, a minimal environment and no shell', async () => {

@@ -17,15 +17,15 @@ export type ProgramOptions = {
 }
 
 /** Why a program gave no output: it is missing, failed, took too long or wrote too much. */
-export class ProgramFailed extends Error {}
+export class ProgramError extends Error {}
 
 /** The program ended by itself or was killed from outside, so a second run may succeed. */
-export class ProgramEnded extends ProgramFailed {}
+export class ProgramEndedError extends ProgramError {}
 
 /**
  * Runs a program without a shell and returns what it writes to its standard output. It is killed
  * with all processes that it started when it exceeds a limit or `signal` aborts. Rejects with
- * `ProgramFailed`, or with the reason of the abort.
+ * `ProgramError`, or with the reason of the abort.
  */
 export async function runProgram(
   file: string,
@@ -33,7 +33,7 @@ export async function runProgram(
   { input, ...options }: ProgramOptions,
 ): Promise<string> {
   await using stdin = await openInput(input).catch((cause: NodeJS.ErrnoException) => {
-    throw new ProgramFailed(`needs the folder ${tmpdir()} (${cause.code})`, { cause })
+    throw new ProgramError(`needs the folder ${tmpdir()} (${cause.code})`, { cause })
   })
   return await runOnInput(file, args, { ...options, stdin: stdin.fd })
 }
@@ -83,22 +83,22 @@ async function runOnInput(
     reject(error)
     kill()
   }
-  const limit = setTimeout(() => fail(new ProgramFailed('took too long')), limitMs)
+  const limit = setTimeout(() => fail(new ProgramError('took too long')), limitMs)
   const abort = () => fail(signal.reason)
   signal.addEventListener('abort', abort, { once: true })
   const written: Buffer[] = []
   let bytes = 0
   child.stdout!.on('data', (chunk: Buffer) => {
     bytes += chunk.length
-    if (bytes > maxBytes) fail(new ProgramFailed('wrote too much'))
+    if (bytes > maxBytes) fail(new ProgramError('wrote too much'))
     else written.push(chunk)
   })
   child.on('error', (cause: NodeJS.ErrnoException) => {
-    fail(new ProgramFailed(`cannot be started (${cause.code})`, { cause }))
+    fail(new ProgramError(`cannot be started (${cause.code})`, { cause }))
   })
   child.on('close', (code) => {
     if (code === 0) resolve(Buffer.concat(written).toString())
-    else reject(new ProgramEnded(`ended with ${code ?? 'a signal'}`))
+    else reject(new ProgramEndedError(`ended with ${code ?? 'a signal'}`))
   })
   try {
     return await promise

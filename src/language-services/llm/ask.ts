@@ -1,4 +1,4 @@
-import { ServiceFailure } from '../service-failure.ts'
+import { ServiceError } from '../service-error.ts'
 import {
   addUsage,
   type ChatModel,
@@ -60,7 +60,7 @@ export async function askAboutTranscript(
   const longest = Math.max(estimateTokens(instruction), estimateTokens(partInstruction))
   const budget = contextTokens - maxTokens - PROMPT_TOKENS - longest
   if (budget < maxTokens / 2) {
-    throw new ServiceFailure('the prompt is too long for the language model', { status: 413 })
+    throw new ServiceError('the prompt is too long for the language model', { status: 413 })
   }
   const usage: CompletionUsage = { requests: 0, prompt_tokens: 0, completion_tokens: 0 }
   const ask = async (prompt: Omit<PromptRequest, 'maxTokens'>, max = maxTokens) => {
@@ -73,8 +73,7 @@ export async function askAboutTranscript(
   }
   let text = question.transcript
   for (let round = 0; estimateTokens(text) > budget; round++) {
-    if (round === MAX_ROUNDS)
-      throw new ServiceFailure('the language model does not shorten the text')
+    if (round === MAX_ROUNDS) throw new ServiceError('the language model does not shorten the text')
     const notes: string[] = []
     for (const part of splitText(text, budget)) {
       // Notes that were cut off are still useful.
@@ -84,7 +83,7 @@ export async function askAboutTranscript(
     }
     const shorter = notes.join('\n')
     if (shorter.length >= text.length) {
-      throw new ServiceFailure('the language model does not shorten the text')
+      throw new ServiceError('the language model does not shorten the text')
     }
     text = shorter
   }
@@ -95,7 +94,7 @@ export async function askAboutTranscript(
     response = await ask({ text, instruction: correction, schema }, question.maxTokens)
   }
   if (response.text === '' && !response.isCut) {
-    throw new ServiceFailure('the language model returned no text')
+    throw new ServiceError('the language model returned no text')
   }
   // A cut text is useful, cut JSON is not.
   if (response.isCut && (schema || response.text === '')) throw cutOff()
@@ -103,7 +102,7 @@ export async function askAboutTranscript(
 }
 
 function cutOff() {
-  return new ServiceFailure('the answer of the language model was cut off')
+  return new ServiceError('the answer of the language model was cut off')
 }
 
 type PromptRequest = {

@@ -1,5 +1,5 @@
 import type { ServiceClient } from '../../net/service-client.ts'
-import { ServiceFailure } from '../service-failure.ts'
+import { ServiceError } from '../service-error.ts'
 import { createResponseReader, type ProviderResponse } from './response-reader.ts'
 import { estimateTokens } from './token-estimate.ts'
 
@@ -30,7 +30,7 @@ export type ChatResponse = { text: string; usage: CompletionUsage; isCut: boolea
 
 /** A provider of language models. */
 export type ChatModel = {
-  /** Rejects with `ServiceFailure` when there is no response. */
+  /** Rejects with `ServiceError` when there is no response. */
   complete(request: ChatRequest): Promise<ChatResponse>
   /** Tokens that a request and its response may take together. */
   readonly contextTokens: number
@@ -109,9 +109,9 @@ export function createChatClient(options: ChatClientOptions): ChatModel {
       if ('refusal' in response) {
         if (isTooLong(response)) {
           const message = 'the text is too long for the context of the language model'
-          throw new ServiceFailure(message, { status: 413 })
+          throw new ServiceError(message, { status: 413 })
         }
-        throw new ServiceFailure(`the language model refused the request with ${response.status}`)
+        throw new ServiceError(`the language model refused the request with ${response.status}`)
       }
       const isKnown = supportedFeatures.isKnown || features.stream
       const reasons = supportedFeatures.reasons || isReasoningOnly(response)
@@ -216,8 +216,8 @@ async function postChat(
   const began = 'content' in response && response.content !== ''
   const failed = `the language model ${began ? 'broke off its answer' : 'did not answer'}`
   const problem = 'problem' in response ? response.problem : failed
-  if ('status' in outcome || outcome.problem === problem) throw new ServiceFailure(problem)
-  throw new ServiceFailure(`${failed}: ${outcome.problem}`, { status: 503 })
+  if ('status' in outcome || outcome.problem === problem) throw new ServiceError(problem)
+  throw new ServiceError(`${failed}: ${outcome.problem}`, { status: 503 })
 }
 
 /** Returns how many tokens a model may use for reasoning beside a request and its response. */

@@ -1,4 +1,4 @@
-import { ServiceFailure } from '../service-failure.ts'
+import { ServiceError } from '../service-error.ts'
 import { type AskOptions, askOrSplit, parseAnswer } from './ask.ts'
 import { addUsage, type CompletionUsage } from './chat-client.ts'
 import { batchesOf, estimateTokens, splitText } from './token-estimate.ts'
@@ -25,7 +25,7 @@ const FLAG_TOKENS = 20
 /**
  * Finds the sentences of some categories. Flags of unknown sentences or categories are ignored.
  * After an invalid response, the list is requested in halves; a single sentence then has no flags.
- * Rejects with `ServiceFailure` when no response was valid.
+ * Rejects with `ServiceError` when no response was valid.
  */
 export async function moderateSentences(
   { sentences, categories }: ModerationTask,
@@ -36,7 +36,7 @@ export async function moderateSentences(
   const { contextTokens } = options.model
   const budget = Math.floor((contextTokens - estimateTokens(system) - PROMPT_TOKENS) * SHARE)
   if (budget < FLAG_TOKENS) {
-    throw new ServiceFailure('the context of the language model is too short', { status: 413 })
+    throw new ServiceError('the context of the language model is too short', { status: 413 })
   }
   const parts = sentences.flatMap((text, sentence) => {
     return splitText(text, budget - SENTENCE_TOKENS).map((part) => ({ sentence, text: part }))
@@ -54,7 +54,7 @@ export async function moderateSentences(
     for (const flag of flags) flagsBySentence.set(`${flag.sentence} ${flag.category}`, flag)
   }
   if (parts.length > 0 && responses === 0) {
-    throw new ServiceFailure('the language model returned no list of flags')
+    throw new ServiceError('the language model returned no list of flags')
   }
   return { flags: [...flagsBySentence.values()], usage }
 }

@@ -1,4 +1,4 @@
-import { ServiceFailure } from '../service-failure.ts'
+import { ServiceError } from '../service-error.ts'
 import { type AskOptions, askAboutTranscript, parseAnswer, withoutFence } from './ask.ts'
 import type { ChatResponse, CompletionUsage } from './chat-client.ts'
 import { estimateTokens } from './token-estimate.ts'
@@ -46,7 +46,7 @@ export async function summarizeTranscript(
   const question = { instruction, partInstruction: NOTES, transcript }
   const response = await askAboutTranscript(question, options)
   const summary = withoutFence(response.text).trim()
-  if (summary === '') throw new ServiceFailure('the language model returned no text')
+  if (summary === '') throw new ServiceError('the language model returned no text')
   return { ...response, text: style === 'bullet_points' ? asPoints(summary) : summary }
 }
 
@@ -94,7 +94,7 @@ export async function extractData(
   const question = { instruction, partInstruction, transcript, schema, maxTokens, problemOf }
   const { text, usage } = await askAboutTranscript(question, options)
   const parsedObject = parseObject(text)
-  if (!parsedObject) throw new ServiceFailure('the language model returned no JSON object')
+  if (!parsedObject) throw new ServiceError('the language model returned no JSON object')
   return {
     values: Object.fromEntries(classes.map((name) => [name, textsOf(parsedObject[name])])),
     usage,
@@ -143,7 +143,7 @@ export async function describeChapter(
   }
   const response = await askAboutTranscript(question, options)
   const parsedObject = parseObject(response.text)
-  if (!parsedObject) throw new ServiceFailure('the language model returned no JSON object')
+  if (!parsedObject) throw new ServiceError('the language model returned no JSON object')
   const textIn = (value: unknown) => (typeof value === 'string' ? value.trim() : undefined)
   const headline = textIn(parsedObject.headline)
   return {

@@ -1,5 +1,5 @@
 import { keepsHidden } from '../hidden-text.ts'
-import { ServiceFailure } from '../service-failure.ts'
+import { ServiceError } from '../service-error.ts'
 import { type AskOptions, parseAnswer, withoutFence } from './ask.ts'
 import { addUsage, type CompletionUsage } from './chat-client.ts'
 import { batchesOf, estimateTokens, splitText } from './token-estimate.ts'
@@ -78,7 +78,7 @@ function budgetFor(task: TranslationTask, contextTokens: number): number {
   const remainingTokens = contextTokens - fixed
   if (remainingTokens < contextTokens * MIN_SHARE) {
     const message = 'translation_config.context is too long for the language model'
-    throw new ServiceFailure(message, { status: 413 })
+    throw new ServiceError(message, { status: 413 })
   }
   return Math.floor(remainingTokens / (1 + GROWTH + BEFORE_SHARE))
 }
@@ -122,7 +122,7 @@ async function translateBatch(
     }
     if (translation === '' && text.split(/\s+/).length <= MAX_KEPT_WORDS) translation = text
     if (!keepsHidden(translation, text)) {
-      throw new ServiceFailure('the language model did not translate the text')
+      throw new ServiceError('the language model did not translate the text')
     }
     translations.push(translation)
   }

@@ -1,4 +1,4 @@
-import { ServiceFailure } from '../service-failure.ts'
+import { ServiceError } from '../service-error.ts'
 import { type AskOptions, askOrSplit, parseAnswer } from './ask.ts'
 import { addUsage, type CompletionUsage } from './chat-client.ts'
 import { batchesOf, estimateTokens } from './token-estimate.ts'
@@ -38,7 +38,7 @@ export async function unifyNames(
     (contextTokens - estimateTokens(SYSTEM) - PROMPT_TOKENS) * GROUPS_TOKEN_SHARE,
   )
   if (tokenBudget < CHANGE_TOKENS) {
-    throw new ServiceFailure('the context of the language model is too short', { status: 413 })
+    throw new ServiceError('the context of the language model is too short', { status: 413 })
   }
   const fitting = groups.filter((group) => groupTokens(group) <= tokenBudget)
   const changes: Renaming[] = []

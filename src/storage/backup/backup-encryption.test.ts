@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
 import test from 'node:test'
-import { DamagedFile } from '../objects/encryption/encrypted-chunks.ts'
+import { DamagedFileError } from '../objects/encryption/encrypted-chunks.ts'
 import { type BackupEncryption, encryptWith, noEncryption } from './backup-encryption.ts'
 
 const encryption = encryptWith(Buffer.alloc(32, 7))
@@ -45,13 +45,13 @@ test('a changed, truncated, moved or foreign file cannot be opened', async () =>
   for (const at of [0, 31, 32, CHUNK, stored.length - 1]) {
     const changed = Buffer.from(stored)
     changed[at]! ^= 1
-    await assert.rejects(open(changed), DamagedFile, `byte ${at}`)
+    await assert.rejects(open(changed), DamagedFileError, `byte ${at}`)
   }
   const chunk = 32 + CHUNK + 16
   for (const length of [0, 31, 32, 40, chunk, chunk + CHUNK + 16, stored.length - 1]) {
-    await assert.rejects(open(stored.subarray(0, length)), DamagedFile, `${length} bytes`)
+    await assert.rejects(open(stored.subarray(0, length)), DamagedFileError, `${length} bytes`)
   }
-  await assert.rejects(open(Buffer.concat([stored, stored])), DamagedFile)
-  await assert.rejects(open(stored, { name: 'other' }), DamagedFile)
-  await assert.rejects(open(stored, { by: encryptWith(Buffer.alloc(32, 8)) }), DamagedFile)
+  await assert.rejects(open(Buffer.concat([stored, stored])), DamagedFileError)
+  await assert.rejects(open(stored, { name: 'other' }), DamagedFileError)
+  await assert.rejects(open(stored, { by: encryptWith(Buffer.alloc(32, 8)) }), DamagedFileError)
 })

@@ -1,6 +1,6 @@
 import { createHash, createHmac, type Hash, type Hmac, hkdfSync, randomBytes } from 'node:crypto'
 import {
-  DamagedFile,
+  DamagedFileError,
   decryptChunks,
   encryptChunks,
   encryptedSize,
@@ -13,7 +13,8 @@ export type BackupEncryption = {
   /** Encrypts content for storage under a name; it can be decrypted only with that name. */
   encrypt(name: string, content: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>
   /**
-   * Decrypts what `encrypt` returned; fails with `DamagedFile` unless it is complete and unchanged.
+   * Decrypts what `encrypt` returned; fails with `DamagedFileError` unless it is complete and
+   * unchanged.
    */
   decrypt(name: string, stored: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>
   /** Returns the stored size of content of this size, in bytes. */
@@ -71,7 +72,7 @@ async function* decryptContent(
 ): AsyncGenerator<Uint8Array> {
   const { head: salt, rest, close } = await splitHead(stored, SALT_BYTES)
   try {
-    if (salt.length < SALT_BYTES) throw new DamagedFile('it is truncated')
+    if (salt.length < SALT_BYTES) throw new DamagedFileError('it is truncated')
     yield* decryptChunks(deriveBackupKey(secret, salt, `file ${name}`), rest)
   } finally {
     await close()

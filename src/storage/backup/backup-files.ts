@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { AppError } from '../../errors.ts'
 import { storageError } from '../data-folder/storage-error.ts'
 import { writeDurably } from '../objects/disk/durable-file.ts'
-import { DamagedFile } from '../objects/encryption/encrypted-chunks.ts'
+import { DamagedFileError } from '../objects/encryption/encrypted-chunks.ts'
 import { readLazily } from '../objects/read-lazily.ts'
 import type { BackupEncryption } from './backup-encryption.ts'
 
@@ -82,7 +82,7 @@ export async function writeAtomically(
 export type StoredFile = { name: string; path: string; expected: Content }
 
 /**
- * Yields the content of a stored file; fails with `DamagedFile` if it differs from what was
+ * Yields the content of a stored file; fails with `DamagedFileError` if it differs from what was
  * written.
  */
 export async function* readChecked(
@@ -100,13 +100,13 @@ export async function* readChecked(
       onEnd,
     })
   } catch (error) {
-    if (error instanceof DamagedFile) throw new DamagedFile(`${name}: ${error.message}`)
+    if (error instanceof DamagedFileError) throw new DamagedFileError(`${name}: ${error.message}`)
     const { code } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT') throw new DamagedFile(`${name}: it is missing`)
+    if (code === 'ENOENT') throw new DamagedFileError(`${name}: it is missing`)
     throw error
   }
   if (measuredContent?.size === expected.size && measuredContent.digest === expected.digest) return
-  throw new DamagedFile(
+  throw new DamagedFileError(
     measuredContent!.size < expected.size
       ? `${name}: it is truncated`
       : `${name}: its content was changed`,

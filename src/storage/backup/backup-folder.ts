@@ -2,7 +2,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { makeDataFolder } from '../data-folder/data-folder.ts'
-import { FolderInUse, lockFolder } from '../database/sqlite/folder-lock.ts'
+import { FolderInUseError, lockFolder } from '../database/sqlite/folder-lock.ts'
 import { writeDurably } from '../objects/disk/durable-file.ts'
 import {
   type BackupEncryption,
@@ -64,7 +64,7 @@ export function lockBackupFolder(path: string): { release(): void } {
   try {
     return lockFolder(path)
   } catch (error) {
-    if (!(error instanceof FolderInUse)) throw error
+    if (!(error instanceof FolderInUseError)) throw error
     throw new Error(`Cannot back up into ${path}: another backup is being written there`)
   }
 }

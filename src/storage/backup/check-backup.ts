@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { DamagedFile } from '../objects/encryption/encrypted-chunks.ts'
+import { DamagedFileError } from '../objects/encryption/encrypted-chunks.ts'
 import { type OnBytes, readChecked, type StoredFile } from './backup-files.ts'
 import { type BackupFolder, lockBackupFolder, openBackupFolder } from './backup-folder.ts'
 import { listSnapshots, type Manifest, readManifest, snapshotFolder } from './manifest.ts'
@@ -49,7 +49,7 @@ export async function checkBackup(options: BackupCheckOptions): Promise<CheckOut
         problems.push(`snapshots/${snapshot}: the object ${id} was lost before it was taken`)
       }
     } catch (error) {
-      if (!(error instanceof DamagedFile)) throw error
+      if (!(error instanceof DamagedFileError)) throw error
       problems.push(error.message)
     }
   }
@@ -119,7 +119,7 @@ async function findFileProblem(
     for await (const _ of readChecked(file, encryption, { onBytes }));
     return undefined
   } catch (error) {
-    if (error instanceof DamagedFile) return error.message
+    if (error instanceof DamagedFileError) return error.message
     throw error
   }
 }

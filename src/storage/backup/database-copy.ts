@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { backup, DatabaseSync } from 'node:sqlite'
 import { SQLITE_VERSION } from '../database/sqlite/migrate.ts'
 import { isImmutable, openChecked } from '../database/sqlite/source-database.ts'
-import { DamagedFile } from '../objects/encryption/encrypted-chunks.ts'
+import { DamagedFileError } from '../objects/encryption/encrypted-chunks.ts'
 
 /** The version since which rows contain the sizes of all objects. */
 const MIN_VERSION = 8
@@ -69,7 +69,7 @@ export function readReferences(file: string): { objects: KnownObject[]; sessions
   }
 }
 
-/** Fails with `DamagedFile` if the pages of a database are inconsistent. */
+/** Fails with `DamagedFileError` if the pages of a database are inconsistent. */
 export function checkDatabaseCopy(file: string): void {
   const database = new DatabaseSync(file)
   let found: string | undefined
@@ -81,7 +81,7 @@ export function checkDatabaseCopy(file: string): void {
   } finally {
     database.close()
   }
-  if (found !== 'ok') throw new DamagedFile(`the database: ${found}`)
+  if (found !== 'ok') throw new DamagedFileError(`the database: ${found}`)
 }
 
 function checkCopyVersion(database: DatabaseSync, file: string): void {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
-import { DamagedFile } from '../objects/encryption/encrypted-chunks.ts'
+import { DamagedFileError } from '../objects/encryption/encrypted-chunks.ts'
 import { isObjectId } from '../objects/object-store.ts'
 import { type Content, isContent, writeAtomically } from './backup-files.ts'
 import type { BackupFolder } from './backup-folder.ts'
@@ -75,7 +75,8 @@ export async function writeManifest(
 }
 
 /**
- * Reads the manifest of a snapshot; fails with `DamagedFile` if it differs from what was written.
+ * Reads the manifest of a snapshot; fails with `DamagedFileError` if it differs from what was
+ * written.
  */
 export async function readManifest(
   { path, encryption }: BackupFolder,
@@ -85,7 +86,7 @@ export async function readManifest(
   const file = join(snapshotFolder(path, snapshot), 'manifest')
   const stored = await readFile(file).catch((error) => {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-    throw new DamagedFile(`${name}: it is missing`)
+    throw new DamagedFileError(`${name}: it is missing`)
   })
   try {
     const wholeManifest = (async function* () {
@@ -93,8 +94,8 @@ export async function readManifest(
     })()
     return parseManifest(await buffer(encryption.decrypt(name, wholeManifest)))
   } catch (error) {
-    const reason = error instanceof DamagedFile ? error.message : 'it is damaged'
-    throw new DamagedFile(`${name}: ${reason}`)
+    const reason = error instanceof DamagedFileError ? error.message : 'it is damaged'
+    throw new DamagedFileError(`${name}: ${reason}`)
   }
 }
 
@@ -102,7 +103,7 @@ function parseManifest(bytes: Buffer): Manifest {
   const end = bytes.lastIndexOf(10, -2) + 1
   const hash = createHash('sha256').update(bytes.subarray(0, end)).digest('hex')
   const last = JSON.parse(bytes.toString('utf8', end)) as { end?: string }
-  if (last.end !== hash) throw new DamagedFile('its content was changed or truncated')
+  if (last.end !== hash) throw new DamagedFileError('its content was changed or truncated')
   const [head, ...entries] = bytes.toString('utf8', 0, end).trimEnd().split('\n')
   const objects = entries.map((line) => {
     const [name, size, digest] = JSON.parse(line) as [string, number, string]
@@ -114,12 +115,12 @@ function parseManifest(bytes: Buffer): Manifest {
     typeof version === 'string' &&
     [...files, ...objects].every(isContent) &&
     missing.every((id) => typeof id === 'string' && isObjectId(id))
-  if (!isHead) throw new DamagedFile('it is damaged')
+  if (!isHead) throw new DamagedFileError('it is damaged')
   // Names become paths, so they must be checked.
   const isKnown =
     files.every(({ name }) => FILES.test(name)) && objects.every(({ name }) => isObjectId(name))
   if (!isKnown || !files.some(({ name }) => name === DATABASE)) {
-    throw new DamagedFile('it names files that no backup holds')
+    throw new DamagedFileError('it names files that no backup holds')
   }
   return { takenAt, version, files, objects, missing }
 }

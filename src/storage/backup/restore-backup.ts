@@ -4,7 +4,7 @@ import { databaseFile, makeDataFolder, RESTORING_MARK } from '../data-folder/dat
 import { lockFolder } from '../database/sqlite/folder-lock.ts'
 import { objectPath } from '../objects/disk/disk-objects.ts'
 import { syncFolder } from '../objects/disk/durable-file.ts'
-import { DamagedFile } from '../objects/encryption/encrypted-chunks.ts'
+import { DamagedFileError } from '../objects/encryption/encrypted-chunks.ts'
 import { readChecked, reportFullDisk, type StoredFile, writeAtomically } from './backup-files.ts'
 import { openBackupFolder } from './backup-folder.ts'
 import { filesOf } from './check-backup.ts'
@@ -49,7 +49,7 @@ async function reportDamage<T>(source: string, work: () => Promise<T>): Promise<
   try {
     return await work()
   } catch (error) {
-    if (!(error instanceof DamagedFile)) throw error
+    if (!(error instanceof DamagedFileError)) throw error
     const snapshots = (await listSnapshots(source)).join(', ')
     const remedy = `'steno backup ${source} --check' finds all damage, --snapshot NAME restores another snapshot (${snapshots})`
     throw new Error(`Cannot restore from ${source}: ${error.message}; ${remedy}`, { cause: error })

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import type { DatabaseConfig } from '../../config/storage/database.ts'
 import { databaseFile, makeDataFolder, refuseMissingDatabase } from '../data-folder/data-folder.ts'
 import type { Database } from './db.ts'
-import { FolderInUse, lockFolder } from './sqlite/folder-lock.ts'
+import { FolderInUseError, lockFolder } from './sqlite/folder-lock.ts'
 import type { MigrateOptions } from './sqlite/migration-progress.ts'
 import { openSqlite } from './sqlite/sqlite.ts'
 import { sqliteDialect } from './sqlite/sqlite-dialect.ts'
@@ -90,7 +90,7 @@ function lockUnlessInUse(folder: string, file: string) {
   try {
     return lockFolder(folder)
   } catch (error) {
-    if (error instanceof FolderInUse && existsSync(file)) return undefined
+    if (error instanceof FolderInUseError && existsSync(file)) return undefined
     throw error
   }
 }

@@ -1,5 +1,5 @@
 import type { Transcript, Utterance } from '../../transcript/transcript.ts'
-import { AddOnFailure, type AddOnOutput, type ResultFormat } from '../result/steps/envelope.ts'
+import { AddOnFailedError, type AddOnOutput, type ResultFormat } from '../result/steps/envelope.ts'
 
 /** The parameters of a job, as `request_params` shows them. */
 export type Params = Readonly<Record<string, unknown>>
@@ -13,13 +13,13 @@ export type AddOn = {
   name: string
   /** Languages that it supports; `all` where the language does not matter. */
   languages: 'all' | readonly string[]
-  /** Computes the results; may throw `AddOnFailure`. */
+  /** Computes the results; may throw `AddOnFailedError`. */
   compute(transcript: Transcript, params: Params, options: { format: ResultFormat }): AddOnOutput
 }
 
 /**
- * Runs an add-on on the utterances whose languages it supports. Throws `AddOnFailure` if there are
- * none.
+ * Runs an add-on on the utterances whose languages it supports. Throws `AddOnFailedError` if there
+ * are none.
  */
 export function runOnSupportedUtterances(
   addOn: AddOn,
@@ -32,7 +32,7 @@ export function runOnSupportedUtterances(
 }
 
 /**
- * Returns the utterances whose languages an add-on supports. Throws `AddOnFailure` if there is
+ * Returns the utterances whose languages an add-on supports. Throws `AddOnFailedError` if there is
  * speech, but none in such a language.
  */
 export function supportedUtterances(
@@ -43,7 +43,7 @@ export function supportedUtterances(
   const supportedUtterances = utterances.filter(({ language }) => languages.includes(language))
   if (supportedUtterances.length > 0 || utterances.length === 0) return supportedUtterances
   const languagesFound = [...new Set(utterances.map(({ language }) => language))].join(', ')
-  throw new AddOnFailure({
+  throw new AddOnFailedError({
     status_code: 422,
     exception: 'LanguageNotSupported',
     message: `${name} supports only ${languages.join(', ')}; the recording is in ${languagesFound}`,

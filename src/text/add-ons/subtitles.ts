@@ -9,7 +9,7 @@ import {
   formatWithVoices,
   type SubtitleFormat,
 } from '../formats/subtitles/subtitles.ts'
-import { AddOnFailure } from '../result/steps/envelope.ts'
+import { AddOnFailedError } from '../result/steps/envelope.ts'
 
 /** The fields of `subtitles_config`. Durations are seconds. */
 export type SubtitlesConfig = {
@@ -62,8 +62,8 @@ export function subtitles(
   })
 }
 
-function tooLong(): AddOnFailure {
-  return new AddOnFailure({
+function tooLong(): AddOnFailedError {
+  return new AddOnFailedError({
     status_code: 422,
     exception: 'ResultTooLarge',
     message: `subtitles would have more than ${MAX_CHARACTERS} characters: raise maximum_characters_per_row`,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { buildTranscript, linesOf, redacted } from '../../../test/support/text/build-transcript.ts'
-import { AddOnFailure } from '../result/steps/envelope.ts'
+import { AddOnFailedError } from '../result/steps/envelope.ts'
 import { redact } from './redaction.ts'
 
 test('an entity becomes a marker, and surrounding punctuation is kept', () => {
@@ -164,7 +164,7 @@ test('an unsupported language is rejected without quoting the transcript', () =>
   const utterances = [...buildTranscript('Hello.').utterances, ...french]
   assert.throws(
     () => redact({ utterances }),
-    (error) => error instanceof AddOnFailure && /is in fr$/.test(error.message),
+    (error) => error instanceof AddOnFailedError && /is in fr$/.test(error.message),
   )
 })
 

@@ -1,6 +1,6 @@
 import type { HiddenEntity, Transcript } from '../../transcript/transcript.ts'
 import { expandTypes, languages } from '../entities/entity-types.ts'
-import { AddOnFailure } from '../result/steps/envelope.ts'
+import { AddOnFailedError } from '../result/steps/envelope.ts'
 import { numberMarkers } from './markers/number-markers.ts'
 import { writeMarkers } from './markers/write-markers.ts'
 import { maskEntities } from './mask-entities.ts'
@@ -21,9 +21,8 @@ export type PiiRedactionConfig = {
 }
 
 /**
- * Returns a transcript without its personal data, and the spans of its audio to
- * silence. Throws `AddOnFailure` for speech in a language in which personal data cannot be
- * recognized.
+ * Returns a transcript without its personal data, and the spans of its audio to silence. Throws
+ * `AddOnFailedError` for speech in a language in which personal data cannot be recognized.
  */
 export function redact(
   { utterances }: Transcript,
@@ -55,7 +54,7 @@ function refuseUnknown(utterances: Transcript['utterances']): void {
     .filter((language) => !languages.includes(language))
   if (unknown.length === 0) return
   const languagesFound = [...new Set(unknown)].join(', ')
-  throw new AddOnFailure({
+  throw new AddOnFailedError({
     status_code: 500,
     exception: 'LanguageNotSupported',
     message: `pii_redaction supports only ${languages.join(', ')}; some of the recording is in ${languagesFound}`,

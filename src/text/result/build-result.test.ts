@@ -4,7 +4,7 @@ import type { Transcript, Utterance } from '../../transcript/transcript.ts'
 import type { AddOn } from '../add-ons/add-on.ts'
 import type { TranscriptTransform } from '../transforms/transform.ts'
 import { type BuildOptions, buildResult } from './build-result.ts'
-import { AddOnFailure, type Envelope } from './steps/envelope.ts'
+import { AddOnFailedError, type Envelope } from './steps/envelope.ts'
 import { recomputeAddOn } from './steps/retry-add-on.ts'
 
 type BuiltResult = Record<string, Envelope> & {
@@ -89,7 +89,7 @@ test('an add-on that throws fails alone, and its error text is not exposed', () 
     name: 'refusing',
     languages: 'all',
     compute() {
-      throw new AddOnFailure({ status_code: 413, exception: 'TooLong', message: 'too long' })
+      throw new AddOnFailedError({ status_code: 413, exception: 'TooLong', message: 'too long' })
     },
   }
   const params = { broken: true, refusing: true, count: true }
@@ -221,7 +221,7 @@ test('unexpected errors of add-ons are logged, intended failures are not', () =>
     },
   })
   const why = { status_code: 413, exception: 'TooLong', message: 'too long' }
-  const addOns = [throwing('broken', oops), throwing('refusing', new AddOnFailure(why))]
+  const addOns = [throwing('broken', oops), throwing('refusing', new AddOnFailedError(why))]
   const reporting: TranscriptTransform = {
     name: 'reporting',
     languages: 'all',
@@ -262,7 +262,7 @@ test('the result format is passed to add-ons and their failures', () => {
     const late: AddOn = {
       ...sentiment,
       compute() {
-        throw new AddOnFailure(why)
+        throw new AddOnFailedError(why)
       },
     }
     const refused = buildResult(transcriptOf('en one'), result, { ...options, addOns: [late] })

@@ -50,7 +50,7 @@ export type BuildOptions = {
 
 /**
  * Builds the result of a job with all add-ons, in the order that the API documents. Throws
- * `RequiredStepFailed` if a required transform fails.
+ * `RequiredStepError` if a required transform fails.
  */
 export function buildResult(
   transcript: Transcript,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Transcript, Utterance } from '../../transcript/transcript.ts'
 import { type Chapter, chapters as extracted } from '../add-ons/chapters.ts'
-import { AddOnFailure } from '../result/steps/envelope.ts'
+import { AddOnFailedError } from '../result/steps/envelope.ts'
 import { chapters } from './chapters.ts'
 
 const format = 'string'
@@ -71,6 +71,6 @@ test('a model describes each chapter, and failed ones are extracted', () => {
   assert.match(second!.headline, /budget/)
   assert.throws(
     () => chapters.merge(garden, {}, [{ error }, { error }], { format }),
-    (thrown: unknown) => thrown instanceof AddOnFailure && thrown.error === error,
+    (thrown: unknown) => thrown instanceof AddOnFailedError && thrown.error === error,
   )
 })

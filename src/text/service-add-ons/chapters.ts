@@ -1,5 +1,5 @@
 import { type Chapter, extractChapters, topicsOf } from '../add-ons/chapters.ts'
-import { AddOnFailure } from '../result/steps/envelope.ts'
+import { AddOnFailedError } from '../result/steps/envelope.ts'
 import { asLlmResponse, responseError } from './responses.ts'
 import type { ServiceAddOn } from './service-add-on.ts'
 
@@ -19,7 +19,7 @@ export const chapters: ServiceAddOn = {
   merge(transcript, _params, responses) {
     const read = responses.map(asLlmResponse)
     const [failure] = read.map(responseError)
-    if (failure && read.every(responseError)) throw new AddOnFailure(failure)
+    if (failure && read.every(responseError)) throw new AddOnFailedError(failure)
     const results = extractChapters(transcript).map((extracted, i): Chapter => {
       const { headline, gist, summary, keywords } = (read[i] ?? {}) as Partial<Chapter>
       return {

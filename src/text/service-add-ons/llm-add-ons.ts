@@ -1,5 +1,5 @@
 import { sum } from '../../numbers.ts'
-import { AddOnFailure } from '../result/steps/envelope.ts'
+import { AddOnFailedError } from '../result/steps/envelope.ts'
 import { plainTranscript } from './plain-transcript.ts'
 import { asLlmResponse, llmResponseText, requireOne, responseError } from './responses.ts'
 import type { ServiceAddOn, ServiceRequest } from './service-add-on.ts'
@@ -88,7 +88,7 @@ export const structuredData: ServiceAddOn = {
     const classes = classesOf(params)
     if (classes.length === 0) {
       const message = 'structured_data_extraction_config.classes names no classes'
-      throw new AddOnFailure({ status_code: 422, exception: 'NothingRequested', message })
+      throw new AddOnFailedError({ status_code: 422, exception: 'NothingRequested', message })
     }
     return text === '' ? [] : [llmRequest('extraction', { classes, text })]
   },

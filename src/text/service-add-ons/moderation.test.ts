@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Utterance } from '../../transcript/transcript.ts'
 import type { Moderation } from '../add-ons/moderation.ts'
-import { AddOnFailure } from '../result/steps/envelope.ts'
+import { AddOnFailedError } from '../result/steps/envelope.ts'
 import { moderation } from './moderation.ts'
 
 function say(text: string, start: number, language = 'en'): Utterance {
@@ -41,7 +41,7 @@ test('word lists find what the model misses, and a failed model fails the add-on
   const error = { status_code: 502, exception: 'ServiceFailed', message: 'down' }
   assert.throws(
     () => moderation.merge(transcript, {}, [{ error }], { format }),
-    (thrown: unknown) => thrown instanceof AddOnFailure && thrown.error === error,
+    (thrown: unknown) => thrown instanceof AddOnFailedError && thrown.error === error,
   )
 })
 

@@ -1,6 +1,6 @@
 import type { Transcript } from '../../transcript/transcript.ts'
 import { type Params, supportedUtterances } from '../add-ons/add-on.ts'
-import { AddOnFailure } from '../result/steps/envelope.ts'
+import { AddOnFailedError } from '../result/steps/envelope.ts'
 import type { ServiceResponses } from '../result/steps/run-service-add-on.ts'
 import type { TranscriptTransform } from '../transforms/transform.ts'
 import { findLookAlikes } from '../words/names/look-alike-names.ts'
@@ -73,7 +73,7 @@ function checkLanguage(transcript: Transcript, failure: ReturnType<typeof failur
   try {
     supportedUtterances({ name, languages }, transcript)
   } catch (error) {
-    throw failure ? new AddOnFailure(failure) : error
+    throw failure ? new AddOnFailedError(failure) : error
   }
 }
 

@@ -1,4 +1,4 @@
-import { type AddOnError, AddOnFailure } from '../result/steps/envelope.ts'
+import { type AddOnError, AddOnFailedError } from '../result/steps/envelope.ts'
 
 /** The response of a language model to one request: its fields, or an error. */
 export type LlmResponse = { error: AddOnError } | Record<string, unknown>
@@ -20,17 +20,17 @@ export function responseError(response: LlmResponse): AddOnError | undefined {
   return 'error' in response && response.error ? (response.error as AddOnError) : undefined
 }
 
-/** Returns the text of a response; throws `AddOnFailure`. */
+/** Returns the text of a response; throws `AddOnFailedError`. */
 export function llmResponseText(response: LlmResponse): string {
   const error = responseError(response)
-  if (error) throw new AddOnFailure(error)
+  if (error) throw new AddOnFailedError(error)
   const { text } = response as { text?: unknown }
-  if (typeof text !== 'string') throw new AddOnFailure(noResponse)
+  if (typeof text !== 'string') throw new AddOnFailedError(noResponse)
   return text
 }
 
 /** Throws the first error if all requests of an add-on failed. */
 export function requireOne(responses: readonly LlmResponse[]): void {
   const errors = responses.map(responseError)
-  if (errors.length > 0 && errors.every((error) => error)) throw new AddOnFailure(errors[0]!)
+  if (errors.length > 0 && errors.every((error) => error)) throw new AddOnFailedError(errors[0]!)
 }

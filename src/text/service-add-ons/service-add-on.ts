@@ -32,11 +32,11 @@ export type ServiceAddOn = {
   name: string
   /** Languages that it supports; `all` where the language does not matter. */
   languages: 'all' | readonly string[]
-  /** Returns the requests to make; may throw `AddOnFailure`. */
+  /** Returns the requests to make; may throw `AddOnFailedError`. */
   prepare(transcript: Transcript, params: Params): ServiceRequest[]
   /**
    * Computes the results from the responses, which are in the order of the requests and of unknown
-   * form. May throw `AddOnFailure`.
+   * form. May throw `AddOnFailedError`.
    */
   merge(
     transcript: Transcript,
@@ -67,7 +67,7 @@ export type Services = {
   readonly translators?: readonly TranslatorInfo[]
   /**
    * Returns the answer to a request: plain JSON, not undefined. Settles in limited time, and soon
-   * after `signal` aborts. Rejects with `AddOnFailure`, whose message tells the user why it failed.
+   * after `signal` aborts. Rejects with `AddOnFailedError`, whose message says why it failed.
    */
   call(request: ServiceRequest, options: ServiceCallOptions): Promise<unknown>
 }

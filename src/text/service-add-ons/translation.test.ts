@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Utterance, Word } from '../../transcript/transcript.ts'
 import { type UtteranceView, viewUtterance } from '../../transcript/utterance-view.ts'
-import { AddOnFailure } from '../result/steps/envelope.ts'
+import { AddOnFailedError } from '../result/steps/envelope.ts'
 import { translation } from './translation.ts'
 
 type Result = { error: object | null; full_transcript: string; utterances: UtteranceView[] }
@@ -133,7 +133,7 @@ test('a failed target reports its error, and if all fail the add-on fails', () =
   assert.throws(
     () => translation.merge(transcript, alone, [{ error }], { format: 'string' }),
     (thrown: unknown) => {
-      assert.ok(thrown instanceof AddOnFailure)
+      assert.ok(thrown instanceof AddOnFailedError)
       assert.deepEqual(thrown.error, error)
       return true
     },
@@ -143,7 +143,7 @@ test('a failed target reports its error, and if all fail the add-on fails', () =
   assert.throws(
     () => translation.merge(transcript, two, responses, { format: 'string' }),
     (thrown: unknown) => {
-      assert.deepEqual((thrown as AddOnFailure).error, { ...error, message: 'no fr; no de' })
+      assert.deepEqual((thrown as AddOnFailedError).error, { ...error, message: 'no fr; no de' })
       return true
     },
   )

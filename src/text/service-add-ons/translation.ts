@@ -5,7 +5,7 @@ import { sentences } from '../add-ons/sentences.ts'
 import { type SubtitlesConfig, subtitles } from '../add-ons/subtitles.ts'
 import {
   type AddOnError,
-  AddOnFailure,
+  AddOnFailedError,
   type ResultFormat,
   runInEnvelope,
 } from '../result/steps/envelope.ts'
@@ -85,7 +85,7 @@ export const translation: ServiceAddOn = {
     if (errors.length === results.length && errors[0]) {
       // The error of the add-on states what is missing for each language.
       const message = [...new Set(errors.map((error) => error.message))].join('; ')
-      throw new AddOnFailure({ ...errors[0], message })
+      throw new AddOnFailedError({ ...errors[0], message })
     }
     return { results, isEmpty: results.every(({ full_transcript: text }) => text === '') }
   },

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Transcript } from '../../transcript/transcript.ts'
 import { type BuildOptions, buildResult } from '../result/build-result.ts'
-import { AddOnFailure, type Envelope } from '../result/steps/envelope.ts'
-import { RequiredStepFailed } from '../result/steps/run-transform.ts'
+import { AddOnFailedError, type Envelope } from '../result/steps/envelope.ts'
+import { RequiredStepError } from '../result/steps/run-transform.ts'
 import type { TranscriptTransform } from './transform.ts'
 
 function say(...lines: string[]): Transcript {
@@ -52,10 +52,10 @@ test('without a required transform there is no result', () => {
     }
   }
   const run = (options: BuildOptions) => () => built(say('one'), { hiding: true }, options)
-  assert.throws(run({ transforms: [hiding], failedSteps: { hiding: why } }), RequiredStepFailed)
-  const refusing = throwing(new AddOnFailure({ ...why, message: 'it knows en' }))
+  assert.throws(run({ transforms: [hiding], failedSteps: { hiding: why } }), RequiredStepError)
+  const refusing = throwing(new AddOnFailedError({ ...why, message: 'it knows en' }))
   assert.throws(run({ transforms: [refusing] }), (error) => {
-    return error instanceof RequiredStepFailed && error.message === 'it knows en'
+    return error instanceof RequiredStepError && error.message === 'it knows en'
   })
   // The error breaks the step down, and then comes back in `given`.
   assert.throws(run({ transforms: [throwing(new TypeError('it quotes'))] }), TypeError)

@@ -3,7 +3,7 @@
  * `prepare hangs`, `merge crashes`.
  */
 
-import { AddOnFailure } from '../../../src/text/result/steps/envelope.ts'
+import { AddOnFailedError } from '../../../src/text/result/steps/envelope.ts'
 import { serveResultTasks } from '../../../src/text/result/threads/serve-result-tasks.ts'
 import type { ServiceAddOn } from '../../../src/text/service-add-ons/service-add-on.ts'
 import { blockThread } from '../workers/block-thread.ts'
@@ -23,7 +23,7 @@ const translation: ServiceAddOn = {
     if (fault === 'merge crashes') process.exit(1)
     if (!responses.every((response) => typeof response === 'string')) {
       const message = 'the answer is no text'
-      throw new AddOnFailure({ status_code: 502, exception: 'ServiceFailed', message })
+      throw new AddOnFailedError({ status_code: 502, exception: 'ServiceFailed', message })
     }
     return {
       results: { responses, utterances: utterances.length, format },

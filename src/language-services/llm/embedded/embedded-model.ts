@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { processStarter } from '../../../workers/start-worker.ts'
 import { SupervisedWorker, type WorkerExit } from '../../../workers/supervised-worker.ts'
-import { ServiceFailure } from '../../service-failure.ts'
+import { ServiceError } from '../../service-error.ts'
 import type { ChatModel, ChatRequest, ChatResponse } from '../chat-client.ts'
 import type { LlamaCancel, LlamaProgress, LlamaResponse, LlamaTask } from './llama-protocol.ts'
 
@@ -55,7 +55,7 @@ export function createEmbeddedModel(options: EmbeddedModelOptions): ChatModel {
     const { signal } = request
     signal.throwIfAborted()
     const file = findFile()
-    if (file === undefined) throw new ServiceFailure(missing, { status: 501 })
+    if (file === undefined) throw new ServiceError(missing, { status: 501 })
     const requestId = ++lastId
     const task = toTask(request, { id: requestId, model: { file, contextTokens, usesGpu } })
     const endsAt = performance.now() + answerTimeout * 1000
@@ -74,7 +74,7 @@ export function createEmbeddedModel(options: EmbeddedModelOptions): ChatModel {
     signal.throwIfAborted()
     if ('response' in outcome) return outcome.response
     const isLate = performance.now() >= endsAt
-    throw new ServiceFailure(describeLoss(outcome.lost, { ...options, isLate }), { status: 503 })
+    throw new ServiceError(describeLoss(outcome.lost, { ...options, isLate }), { status: 503 })
   }
 
   /**
@@ -98,7 +98,7 @@ export function createEmbeddedModel(options: EmbeddedModelOptions): ChatModel {
     async complete(request) {
       const response = await runInOrder(request)
       if ('problem' in response)
-        throw new ServiceFailure(`the language model failed: ${response.problem}`)
+        throw new ServiceError(`the language model failed: ${response.problem}`)
       return toCompletion(response)
     },
     async close() {

@@ -6,7 +6,7 @@ const SQLITE_BUSY = 5
 const SQLITE_NOTADB = 26
 
 /** A server has locked the folder. */
-export class FolderInUse extends Error {
+export class FolderInUseError extends Error {
   constructor(folder: string, options: ErrorOptions) {
     super(`Cannot open the data folder: another server is using ${folder}`, options)
   }
@@ -28,7 +28,7 @@ export function lockFolder(folder: string): { release(): void } {
   } catch (cause) {
     lock?.close()
     const { errcode, message } = cause as Error & { errcode?: number }
-    if (errcode === SQLITE_BUSY) throw new FolderInUse(folder, { cause })
+    if (errcode === SQLITE_BUSY) throw new FolderInUseError(folder, { cause })
     const remedy = errcode === SQLITE_NOTADB ? ' (it has no data: delete it)' : ''
     throw new Error(`Cannot open the data folder: ${file}: ${message}${remedy}`, { cause })
   }

@@ -8,7 +8,7 @@ import { readLazily } from '../read-lazily.ts'
 import {
   CHUNK,
   contentSize,
-  DamagedFile,
+  DamagedFileError,
   decryptChunks,
   splitHead,
   TAG,
@@ -140,6 +140,6 @@ function toReadable(content: AsyncGenerator<Uint8Array>, source: Readable): Read
 }
 
 function readError(error: unknown): unknown {
-  if (!(error instanceof DamagedFile)) return storageError(error)
+  if (!(error instanceof DamagedFileError)) return storageError(error)
   return new AppError('storage_unreadable', `the object cannot be decrypted: ${error.message}`)
 }

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto'
 
 /** The error for encrypted content that differs from what was written. */
-export class DamagedFile extends Error {}
+export class DamagedFileError extends Error {}
 
 const CIPHER = 'aes-256-gcm'
 /** Bytes of content that are encrypted together. */
@@ -40,8 +40,8 @@ export async function* encryptChunks(
 export type ChunkSpan = { first: number; toEnd: boolean }
 
 /**
- * Decrypts what `encryptChunks` returned, completely or in part. Fails with `DamagedFile` unless
- * the chunks are complete and unchanged.
+ * Decrypts what `encryptChunks` returned, completely or in part. Fails with `DamagedFileError`
+ * unless the chunks are complete and unchanged.
  */
 export async function* decryptChunks(
   key: Uint8Array,
@@ -81,13 +81,13 @@ export async function splitHead(
 }
 
 function openChunk(bytes: Uint8Array, key: Uint8Array, nonce: Uint8Array): Uint8Array {
-  if (bytes.length < TAG) throw new DamagedFile('it is truncated')
+  if (bytes.length < TAG) throw new DamagedFileError('it is truncated')
   const decipher = createDecipheriv(CIPHER, key, nonce)
   decipher.setAuthTag(bytes.subarray(-TAG))
   try {
     return Buffer.concat([decipher.update(bytes.subarray(0, -TAG)), decipher.final()])
   } catch (cause) {
-    throw new DamagedFile('its content was changed or truncated', { cause })
+    throw new DamagedFileError('its content was changed or truncated', { cause })
   }
 }
 

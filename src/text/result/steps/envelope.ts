@@ -19,7 +19,7 @@ export type Envelope = {
 }
 
 /** An error of an add-on that the user can act on. */
-export class AddOnFailure extends Error {
+export class AddOnFailedError extends Error {
   readonly error: AddOnError
 
   constructor(response: AddOnError) {
@@ -76,7 +76,7 @@ export function runInEnvelope(
     const withSources = sources && { sources }
     return { success: true, is_empty: isEmpty, exec_time, error: null, results, ...withSources }
   } catch (error) {
-    const isExpected = error instanceof AddOnFailure
+    const isExpected = error instanceof AddOnFailedError
     if (!isExpected) onFault?.(name, error)
     const failure = isExpected ? error.error : crashError(name)
     return failedEnvelope(name, failure, { seconds: seconds(), format })

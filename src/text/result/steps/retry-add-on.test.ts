@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Transcript } from '../../../transcript/transcript.ts'
 import type { AddOn } from '../../add-ons/add-on.ts'
-import { AddOnFailure } from './envelope.ts'
+import { AddOnFailedError } from './envelope.ts'
 import { type RetryOptions, type RetryResult, recomputeAddOn } from './retry-add-on.ts'
 
 const failure = {
@@ -139,7 +139,7 @@ test('parts that succeeded earlier are kept if they fail now', () => {
       name: 'remember',
       languages: 'all',
       compute() {
-        if (error) throw new AddOnFailure(error)
+        if (error) throw new AddOnFailedError(error)
         return { results, isEmpty: false }
       },
     }

@@ -5,7 +5,7 @@ import type { ServiceRequest } from '../../service-add-ons/service-add-on.ts'
 import type { TranscriptTransform, TransformResult } from '../../transforms/transform.ts'
 import {
   type AddOnError,
-  AddOnFailure,
+  AddOnFailedError,
   type AddOnOutput,
   type Envelope,
   type EnvelopeOptions,
@@ -18,7 +18,7 @@ import type { ServiceResponses } from './run-service-add-on.ts'
  * Thrown if a required transform failed, so that there is no result. The message does not quote the
  * transcript.
  */
-export class RequiredStepFailed extends Error {}
+export class RequiredStepError extends Error {}
 
 /** Options of a transform. `failure`: it crashed or hung before, and is left out. */
 type TransformOptions = { params: Params; failure: AddOnError | undefined }
@@ -66,7 +66,7 @@ export function applyTransform(
   }: EnvelopeOptions & TransformOptions & { serviceResponses?: ServiceResponses },
 ): Omit<TransformResult, 'output'> & { envelope?: Envelope } {
   if (required) {
-    if (failure) throw new RequiredStepFailed(failure.message)
+    if (failure) throw new RequiredStepError(failure.message)
     return applyRequired(() => apply(transcript, params))
   }
   if (failure) {
@@ -99,7 +99,7 @@ function applyRequired(apply: () => TransformResult): TransformResult {
   try {
     return apply()
   } catch (error) {
-    if (error instanceof AddOnFailure) throw new RequiredStepFailed(error.message)
+    if (error instanceof AddOnFailedError) throw new RequiredStepError(error.message)
     throw error
   }
 }

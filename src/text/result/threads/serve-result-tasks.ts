@@ -6,7 +6,7 @@ import type { ServiceAddOn } from '../../service-add-ons/service-add-on.ts'
 import { buildResult } from '../build-result.ts'
 import { mergeResponses } from '../merge-responses.ts'
 import { recomputeAddOn } from '../steps/retry-add-on.ts'
-import { RequiredStepFailed } from '../steps/run-transform.ts'
+import { RequiredStepError } from '../steps/run-transform.ts'
 import { writeTranscriptFile } from '../transcript-file.ts'
 import {
   type BuilderTask,
@@ -42,7 +42,7 @@ export function serveResultTasks(addOns: { serviceAddOns?: readonly ServiceAddOn
       const response = await perform(task, { failedSteps, onStep, onFault, ...addOns })
       post({ id, kind: 'done', response })
     } catch (error) {
-      if (error instanceof RequiredStepFailed) post({ id, kind: 'refused', message: error.message })
+      if (error instanceof RequiredStepError) post({ id, kind: 'refused', message: error.message })
       else post({ id, kind: 'failed', fault: toSafeError(error) })
     }
   })
