@@ -1,4 +1,3 @@
-import { wallNow } from '../../clock.ts'
 import type { Config } from '../../config/config.ts'
 import type { DiskReservation } from '../../storage/data-folder/disk-space.ts'
 import type { Db } from '../../storage/database/db.ts'
@@ -7,10 +6,10 @@ import { findKnownObjects } from '../../storage/objects/orphans/known-objects.ts
 import { findAwaitedObjects } from '../../storage/objects/orphans/orphan-objects.ts'
 import { saveFetchedRecording } from '../../storage/recordings/fetched-recording.ts'
 import { findRecording } from '../../storage/recordings/recordings.ts'
-import { roundTo } from '../../transcript/rounding.ts'
 import type { PipelineDeps } from '../pipeline/pipeline-deps.ts'
 import { LeaseLostError } from '../queue/lease-heartbeat.ts'
 import { fetchUrl } from './fetch-url.ts'
+import { probeRecording } from './probe-recording.ts'
 
 type RecordingDeps = Pick<PipelineDeps, 'db' | 'media' | 'resolve' | 'space'> & {
   config: Pick<Config, 'jobs' | 'media' | 'network' | 'storage'>
@@ -78,17 +77,12 @@ export function downloadRecording(
 }
 
 async function saveRecording(
-  { db, media, config }: RecordingDeps,
+  deps: RecordingDeps,
   { account, file, lease }: ClaimedJob,
   { size, signal }: { size: number; signal: AbortSignal },
 ): Promise<void> {
-  const { filename, source } = file
-  const { maxAudio: maxSeconds } = config.media
-  const hint = { nameHint: filename ?? undefined, account, maxSeconds, signal }
-  await using local = await db.objects.openLocalCopy(file.id, { signal })
-  const { extension, channels, ...info } = await media.probe(local.path, hint)
-  const createdAt = wallNow()
-  const duration = roundTo(info.duration, 6)
-  const stored = { id: file.id, account, filename, source, extension, size, duration, channels }
-  if (!(await saveFetchedRecording(db, lease, { ...stored, createdAt }))) throw new LeaseLostError()
+  const { id, filename, source } = file
+  const received = { id, account, filename, source, size }
+  const stored = await probeRecording(deps, received, { signal })
+  if (!(await saveFetchedRecording(deps.db, lease, stored))) throw new LeaseLostError()
 }

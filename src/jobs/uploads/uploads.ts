@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { wallNow } from '../../clock.ts'
 import type { Config } from '../../config/config.ts'
 import { AppError } from '../../errors.ts'
 import type { Resolve } from '../../net/dns/resolver.ts'
@@ -11,8 +10,8 @@ import {
   insertRecording,
   type StoredRecording,
 } from '../../storage/recordings/recordings.ts'
-import { roundTo } from '../../transcript/rounding.ts'
 import { downloadRecording } from '../fetching/fetch-recording.ts'
+import { probeRecording, type ReceivedRecording } from '../fetching/probe-recording.ts'
 import { fileNameInUrl } from '../fetching/source-url.ts'
 import type { MediaDeps } from '../pipeline/pipeline-deps.ts'
 
@@ -74,30 +73,17 @@ export async function storeRemoteUpload(
   )
 }
 
-type ReceivedRecording = Pick<StoredRecording, 'id' | 'account' | 'filename' | 'source' | 'size'>
-
 /** Creates a file from the stored bytes if they contain audio; deletes them otherwise. */
 async function registerUpload(
-  { db, media, config }: UploadDeps,
+  deps: UploadDeps,
   received: ReceivedRecording,
   signal: AbortSignal,
 ): Promise<StoredRecording> {
-  const { id, account, filename, size } = received
-  const { maxAudio: maxSeconds } = config.media
+  const { db } = deps
+  const { id, size } = received
   try {
     if (size === 0) throw new AppError('upload_invalid', 'the file is empty')
-    const hint = {
-      nameHint: filename ?? undefined,
-      account,
-      maxSeconds,
-      failsWhenBusy: true,
-      signal,
-    }
-    await using stored = await db.objects.openLocalCopy(id, { signal })
-    const { extension, channels, ...info } = await media.probe(stored.path, hint)
-    const createdAt = wallNow()
-    const duration = roundTo(info.duration, 6)
-    const file = { ...received, extension, duration, channels, createdAt }
+    const file = await probeRecording(deps, received, { signal, failsWhenBusy: true })
     await insertRecording(db, file)
     if (db.isShared) await requireObject(db, id)
     return file
