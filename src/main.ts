@@ -12,7 +12,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.stderr.write(`Cannot write the results: ${reason}\n`)
   process.exit(1)
 })
-// The reader of stderr may exit first, as at Ctrl-C. The exit code still tells the result.
+// The reader of stderr may exit first, as at Ctrl-C. The exit code still shows the result.
 process.stderr.on('error', () => {})
 
 const { env, stdin, stdout, stderr } = process

@@ -27,7 +27,7 @@ const set: EvaluationSet = {
   ],
 }
 
-/** Judges a model that responds as told; returns the failed checks of each task. */
+/** Checks a model that responds with `reply`; returns the failed checks of each task. */
 async function failuresOf(reply: (request: ChatRequest) => string) {
   const usage = { requests: 1, prompt_tokens: 0, completion_tokens: 0 }
   const model: ChatModel = {

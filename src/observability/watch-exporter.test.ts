@@ -19,7 +19,7 @@ test('an unavailable collector is logged once, and its return once', () => {
     fails = now
     exporter.export([], ({ code }) => reported.push(code))
   }
-  assert.deepEqual(reported, [0, 1, 1, 0, 0, 1], 'whoever exports is told each time')
+  assert.deepEqual(reported, [0, 1, 1, 0, 0, 1], 'each export is reported to its caller')
   const [gone, back] = ['cannot send traces, dropping them', 'sending traces again']
   assert.deepEqual(
     lines.map(({ msg, reason }) => [msg, reason]),

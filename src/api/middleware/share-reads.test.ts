@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { shareReads } from './share-reads.ts'
 
-/** Reads that end when they are told to; each returns its number. */
+/** Reads that the test ends; each returns its number. */
 function controlledReads() {
   const share = shareReads()
   const ends: PromiseWithResolvers<number>[] = []

@@ -23,7 +23,7 @@ function respondTo({ path, segments, language = '', model }: Batch): RecognizedS
   })
 }
 
-/** A pool that tells which tasks ran together; `fails` are paths that it cannot recognize. */
+/** A pool that records which tasks ran together; `fails` are paths that it cannot recognize. */
 function poolOf(
   fails: readonly string[] = [],
   code: 'engine_failed' | 'engine_unavailable' = 'engine_failed',

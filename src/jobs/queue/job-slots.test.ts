@@ -120,7 +120,7 @@ test('fetched jobs wait for a slot, the account with the fewest first', async ()
     begin(id, { hasRecording: false, account }).fetched()
   }
   await tick()
-  assert.deepEqual([log, changes()], [['one'], 2], 'it tells that they wait')
+  assert.deepEqual([log, changes()], [['one'], 2], 'it reports that they wait')
   assert.equal(running.grantSlot(), true)
   assert.equal(running.grantSlot(), false, 'no slot is free')
   await tick()

@@ -7,7 +7,7 @@ import { estimateTokens } from './token-estimate.ts'
 
 const categories = { threat: 'announces violence', slur: 'demeans people' }
 
-/** Moderates with a model that responds as told, from the sentences that it was given. */
+/** Moderates with a model that responds with `reply`, which gets the sentences of the request. */
 async function moderate(
   t: TestContext,
   sentences: readonly string[],

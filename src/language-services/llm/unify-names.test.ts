@@ -5,7 +5,7 @@ import type { ChatCall, ChatReply } from '../../../test/support/llm/chat-provide
 import { estimateTokens } from './token-estimate.ts'
 import { type NameGroup, unifyNames } from './unify-names.ts'
 
-/** Asks a model that responds as told, from the groups that it was given. */
+/** Unifies names with a model that responds with `reply`, which gets the groups of the request. */
 async function unify(
   t: TestContext,
   groups: readonly NameGroup[],

@@ -79,8 +79,8 @@ export class MessageOutbox {
   }
 
   /**
-   * Returns whether the client or the callback selects such a message; messages that
-   * neither selects are not stored.
+   * Returns whether the client or the callback selects such a message; messages that neither
+   * selects are not stored.
    */
   hasReceiver(head: MessageHead): boolean {
     const { routing } = this.#options

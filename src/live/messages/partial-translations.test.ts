@@ -24,7 +24,7 @@ function utteranceOf(id: string, text: string): UtteranceWithId {
   return { id, utterance: viewLiveUtterance(utterance, { start: 1, end: 2 }) }
 }
 
-/** A service that responds when it is told to, and what was asked and sent. */
+/** A service that responds when the test says so, and what was requested and sent. */
 function open() {
   const requests: { text: string; signal: AbortSignal; answer(envelope: ServiceEnvelope): void }[] =
     []

@@ -77,11 +77,11 @@ test('a response that matches the description passes', () => {
 
 const { completed_at: _, ...incomplete } = job
 for (const [what, changes, message] of [
-  ['a status that is not told', { status: 418 }, /answered 418, which is not in the description/],
+  ['an undocumented status', { status: 418 }, /answered 418, which is not in the description/],
   ['a missing key', { body: incomplete }, /required property 'completed_at'/],
-  ['a field that is not told', { body: { ...job, color: 'red' } }, /additional properties.*color/],
+  ['an undocumented field', { body: { ...job, color: 'red' } }, /additional properties.*color/],
   [
-    'a field that is not told, deep inside',
+    'an undocumented field, deep inside',
     { body: { ...job, result: { ...result, chapterization: null } } },
     /\/result .*additional properties/,
   ],

@@ -4,7 +4,7 @@ import { createChatClient } from '../../../src/language-services/llm/chat-client
 import { createServiceClient } from '../../../src/net/service-client.ts'
 import { type ChatCall, type ChatReply, startChatProvider } from './chat-provider.ts'
 
-/** Opens a model of a provider that responds as told; `options` ask it and remember nothing. */
+/** Opens a model whose provider responds with `reply`; `options` ask it, without memory. */
 export async function openChatModel(
   t: TestContext,
   reply: (call: ChatCall, n: number) => ChatReply,

@@ -10,8 +10,8 @@ import {
 } from './to-pre-recorded-params.ts'
 
 /**
- * Returns the parameters of a session, as `request_params` shows them: every field
- * with its default, and those configurations that the client gave.
+ * Returns the parameters of a session, as `request_params` shows them: every field with its
+ * default, and those configurations that the client gave.
  */
 export function toLiveParams(
   request: LiveRequest,

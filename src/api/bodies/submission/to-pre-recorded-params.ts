@@ -2,8 +2,8 @@ import type { Config } from '../../../config/config.ts'
 import type { PreRecordedRequest } from '../../schemas/jobs/pre-recorded-request.ts'
 
 /**
- * Returns the parameters of a job, as `request_params` shows them: older fields in
- * their modern form, every switch, and those configurations that the client gave.
+ * Returns the parameters of a job, as `request_params` shows them: older fields in their modern
+ * form, every switch, and those configurations that the client gave.
  */
 export function toPreRecordedParams(
   request: PreRecordedRequest,

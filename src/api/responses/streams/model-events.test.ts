@@ -6,7 +6,7 @@ import { createModelEvents } from './model-events.ts'
 test('model events report the progress and the outcome of a pull', () => {
   let pulls: PullState[] = [{ name: 'old', failure: 'no network' }]
   const read = createModelEvents(() => pulls)
-  assert.deepEqual(read(), [], 'what failed before is not told')
+  assert.deepEqual(read(), [], 'an earlier failure is not reported')
   pulls = [
     ...pulls,
     { name: 'a', progress: { fraction: 0.12345, secondsLeft: 9 } },
@@ -29,5 +29,5 @@ test('model events report the progress and the outcome of a pull', () => {
     ],
   )
   pulls = []
-  assert.deepEqual(read(), [], 'a failure that is forgotten is not told again')
+  assert.deepEqual(read(), [], 'a forgotten failure is not reported again')
 })

@@ -40,10 +40,7 @@ export function quotingResult<T extends TSchema>(name: string, results: T) {
   )
 }
 
-/**
- * Defines the envelope of every add-on result; it becomes the component
- * NAME + `Result`.
- */
+/** Defines the envelope of every add-on result; it becomes the component NAME + `Result`. */
 export function addOnResult<T extends TSchema>(name: string, results: T) {
   return Type.Object(envelope(results), { title: `${name}Result` })
 }

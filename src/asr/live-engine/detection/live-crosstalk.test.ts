@@ -108,7 +108,7 @@ test('when the next canceller takes over, it has learned', () => {
   assert.ok(gained > 12, `${gained} dB`)
 })
 
-test('of frames with crosstalk, those without other speech are told from those with it', () => {
+test('frames of crosstalk alone are distinguished from those that also have speech', () => {
   const { voices, frames } = leakingCall(20)
   const own = voices[0].map((sample) => 0.2 * sample)
   const { isCrosstalk } = remove([sumOf(own, leakOf(voices[1], 0.2)), voices[1]], { frames })

@@ -21,7 +21,7 @@ let network: BoundaryNetwork | undefined
  * Moves the starts of words, by up to 0.15 s, to where the sound changes as at the start of a word
  * (decision 0122). The spans ascend and do not overlap, in seconds of `audio` (16 kHz); so do the
  * results. Words that are too short to have been spoken stay where they are, and no other becomes
- * too short: the length tells which words attention found no place for.
+ * too short: the length shows which words attention found no place for.
  */
 export function placeBoundaries<W extends TimeSpan & { text: string }>(
   words: readonly W[],

@@ -79,7 +79,7 @@ function snap(
   const burst = choose(findBursts(db, { from, to }, threshold))
   if (!burst) return { start, end }
   const onset = Math.max(start, burst.from * HOP - ONSET)
-  // The length tells which words attention found no place for.
+  // The length shows which words attention found no place for.
   const latest = isTooShort({ start, end }) ? end : Math.min(seconds, end + MAX_TAIL)
   let last = burst.to
   while (last < db.length && db[last]! >= threshold) last++

@@ -99,7 +99,7 @@ function works(confinement: Confinement): boolean {
 /**
  * Returns the command that starts `command` with limits, confined as far as the system supports.
  * The program replaces the shell: it has the pid of the started process, and its exit status. An
- * isolated program is a descendant of that process and ends with it; the exit code tells which
+ * isolated program is a descendant of that process and ends with it; the exit code shows which
  * signal ended it, see `signalOf`.
  */
 export function confine(

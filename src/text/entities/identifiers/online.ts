@@ -27,7 +27,7 @@ const digit = '(?:zero|one|two|three|four|five|six|seven|eight|nine)'
 const notAfterComma =
   '(?!(?<=, )(?:please|then|however|followed|sir|madam|press|which|when|if|so|but)\\b)'
 /**
- * What does not follow the verb, because it tells what happened to a password or a login: "was
+ * What does not follow the verb, because it says what happened to a password or a login: "was
  * changed by Bob", "was sent to you". With digits or signs after the word it is a password:
  * "changed 99".
  */

@@ -30,7 +30,7 @@ const endings: { type: EntityType; ending: RegExp; not?: RegExp }[] = [
   },
 ]
 
-/** An injury that is told: "broke her left arm", but not "broke the arm of the chair". */
+/** An injury, as in a narrative: "broke her left arm", but not "broke the arm of the chair". */
 const injury: EntityPattern = {
   type: 'INJURY',
   pattern:

@@ -204,7 +204,7 @@ test('later messages of a sequence whose receiver is gone are recorded as failed
   const rows = await db.sql.selectFrom('deliveries').selectAll().where('job_id', '=', id).execute()
   const ends = rows.map(({ state, reason }) => `${state} ${reason}`)
   assert.deepEqual(ends, Array(3).fill('failed gone'))
-  assert.equal((await takeAll(db)).length, 1, 'another job is told')
+  assert.equal((await takeAll(db)).length, 1, 'another job is notified')
 })
 
 test('a webhook enabled again after a 410 gets further events of the job', async ({ db }) => {

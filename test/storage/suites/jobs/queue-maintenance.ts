@@ -115,9 +115,7 @@ test('the state of the queue counts due jobs and says when the next one is due',
   assert.deepEqual(await readQueueState(db, stateOptions), expected)
 })
 
-test('the state of the queue tells of jobs without an owner and of expired leases', async ({
-  db,
-}) => {
+test('the state of the queue reports jobs without an owner and expired leases', async ({ db }) => {
   const isAbandoned = async (running: readonly string[] = []) => {
     return (await readQueueState(db, { ...stateOptions, running })).hasAbandoned
   }
@@ -130,7 +128,7 @@ test('the state of the queue tells of jobs without an owner and of expired lease
   assert.deepEqual([await isAbandoned(), await isAbandoned([id!])], [true, false])
 })
 
-test('the state of the queue tells of jobs that cannot be claimed again', async ({ db }) => {
+test('the state of the queue reports jobs that cannot be claimed again', async ({ db }) => {
   await addJob(db)
   const isExhausted = async () => (await readQueueState(db, stateOptions)).hasExhausted
   await db.sql.updateTable('jobs').set({ attempt: 2, interruptions: 99 }).execute()

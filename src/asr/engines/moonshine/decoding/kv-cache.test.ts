@@ -11,7 +11,7 @@ import {
   truncateCache,
 } from './kv-cache.ts'
 
-/** Two rows of two heads with three tokens of two numbers; each number tells its place. */
+/** Two rows of two heads with three tokens of two numbers; each number encodes its place. */
 function caches() {
   const data = Float32Array.from(
     [0, 1].flatMap((row) => [0, 1].flatMap((head) => cache(row, head))),
