@@ -4,7 +4,7 @@ import type { UtteranceMatchSql } from '../database/dialect.ts'
 import type { JobKind } from '../jobs/jobs.ts'
 import { hasMetadata, type JobFilter, type ListCursor, listJobs } from '../jobs/lists/job-lists.ts'
 import type { TermQuery } from './term-query.ts'
-import { accountTermOf } from './utterance-index.ts'
+import { accountTermOf, type IndexedUtterance } from './utterance-index.ts'
 
 /** The query, and the jobs to search; all given conditions must hold. */
 export type SearchFilter = Omit<JobFilter, 'statuses'> & {
@@ -13,20 +13,12 @@ export type SearchFilter = Omit<JobFilter, 'statuses'> & {
   speaker?: number | undefined
 }
 
-/** An utterance that was found; times are in seconds. */
-export type SearchHit = {
+/** An utterance that was found, and its job. */
+export type SearchHit = Omit<IndexedUtterance, 'terms'> & {
   jobId: string
   kind: JobKind
   createdAt: number
   filename: string | null
-  start: number
-  end: number
-  channel: number
-  speaker: number | null
-  /** The name that a correction gave the speaker or the channel. */
-  speakerName: string | null
-  language: string
-  text: string
   /** The utterances before and after it, in the order of the transcript. */
   before: string | null
   after: string | null

@@ -11,6 +11,7 @@ export type IndexedUtterance = {
   end: number
   channel: number
   speaker: number | null
+  /** The name that a correction gave the speaker or the channel. */
   speakerName: string | null
   language: string
   text: string
