@@ -19,7 +19,7 @@ import { createDiskMeter, type MeasureDisk } from './data-folder/disk.ts'
 import { DiskSpace, type SpaceSettings } from './data-folder/disk-space.ts'
 import type { Database, Db } from './database/db.ts'
 import { type NodeState, OwnNode } from './database/nodes/nodes.ts'
-import { NODE_TIMEOUT_MS, registerNode } from './database/nodes/register-node.ts'
+import { registerNode } from './database/nodes/register-node.ts'
 import { lockFolder } from './database/sqlite/folder-lock.ts'
 import { logProgress } from './database/sqlite/migration-progress.ts'
 import { type ConnectSqlite, openReadPool, openSqlite } from './database/sqlite/sqlite.ts'
@@ -36,7 +36,7 @@ import { findObjectStoreId, requireSameObjectStore } from './objects/object-stor
 import { findKnownObjects, hasRecordings } from './objects/orphans/known-objects.ts'
 import { restoreOrphanObjects } from './objects/orphans/orphan-objects.ts'
 import { type Orphans, openOrphans } from './objects/orphans/orphans.ts'
-import { beginSweep, removeUnfinished } from './objects/orphans/sweep.ts'
+import { Sweeper } from './objects/orphans/sweep.ts'
 
 /**
  * Everything that a server stores: recordings and results as objects, in a folder or in
@@ -133,36 +133,27 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
 
   const earlierOrphans = openOrphans(join(folder, 'orphans'), stored)
   const orphans = options.keepOrphans === false ? undefined : earlierOrphans
-  const closing = new AbortController()
-  const background = new Set<Promise<unknown>>()
-  opened.defer(async () => {
-    closing.abort()
-    await Promise.all(background)
-  })
-  const sweepOptions = { db, log, orphans, signal: closing.signal }
-  const onNodesLost = () => {
-    const swept = beginSweep(sweepOptions, { isAlone: false }).then(({ done }) => done)
-    background.add(swept.catch((err) => log.error({ err }, 'cannot sweep the objects')))
-  }
+  const sweeper = new Sweeper({ db, log, orphans })
+  const onNodesLost = () => sweeper.sweepAgain()
   const storeId = db.isShared ? await findObjectStoreId(folder, options.objectStore) : undefined
   const state = options.node ?? { roles, version: '', isDraining: false }
   const node = new OwnNode({ ...state, ...(storeId && { objects: storeId }) }, log)
   const nodeOptions = { log, isAlone, onNodesLost, node, heartbeatMs: options.heartbeatMs }
   opened.defer(await registerNode(db, nodeOptions))
+  opened.defer(() => sweeper.close())
   if (storeId) await requireSameObjectStore(db, storeId)
   const taken = await restoreOrphanObjects(db, earlierOrphans)
   if (taken > 0) log.info({ taken }, 'restored orphaned objects that are referenced again')
-  const { done } = await beginSweep(sweepOptions, { isAlone })
-  const removalTimer = setTimeout(() => {
-    const removed = removeUnfinished(sweepOptions)
-    background.add(removed.catch((err) => log.error({ err }, 'cannot remove unfinished files')))
-  }, 2 * NODE_TIMEOUT_MS).unref()
-  opened.defer(() => clearTimeout(removalTimer))
-  const closed = restrictFilesBelow(open, closing).catch((err) => {
+  const { done } = await sweeper.start({ isAlone })
+  const closing = new AbortController()
+  const restricted = restrictFilesBelow(open, closing).catch((err) => {
     log.warn({ err }, 'cannot remove the access of other users to files')
   })
-  const swept = Promise.all([done, closed]).then(() => {})
-  background.add(swept)
+  opened.defer(async () => {
+    closing.abort()
+    await restricted
+  })
+  const swept = Promise.all([done, restricted]).then(() => {})
   // The size of the disk is irrelevant for a bucket.
   const accountMaxBytes = options.accountMaxBytes ?? (options.objectStore ? 0 : undefined)
   const disk = options.disk ?? createDiskMeter(folder)

@@ -1,26 +1,71 @@
 import type { Log } from '../../../observability/log.ts'
 import { measureOldResults } from '../../accounts/account-bytes.ts'
 import type { Db } from '../../database/db.ts'
-import { findActiveNodes } from '../../database/nodes/register-node.ts'
+import { findActiveNodes, NODE_TIMEOUT_MS } from '../../database/nodes/register-node.ts'
 import type { ActiveNodes } from '../object-store.ts'
 import { findAwaitedObjects, listEarlierObjects, removeOrphanObjects } from './orphan-objects.ts'
 import type { Orphans } from './orphans.ts'
 
-/** The dependencies of a sweep, and the signal that stops it. */
-export type SweepOptions = {
-  db: Db
-  log: Log
-  orphans: Orphans | undefined
-  signal: AbortSignal
+/** The dependencies of a sweep. */
+export type SweepDeps = { db: Db; log: Log; orphans: Orphans | undefined }
+
+type SweepOptions = SweepDeps & { signal: AbortSignal }
+
+/** Removes the remains of dead processes in the background. */
+export class Sweeper {
+  readonly #deps: SweepDeps
+  readonly #closing = new AbortController()
+  readonly #running = new Set<Promise<void>>()
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(deps: SweepDeps) {
+    this.#deps = deps
+  }
+
+  /** Sweeps at the start of this process, see `beginSweep`. */
+  async start({ isAlone }: { isAlone: boolean }): Promise<{ done: Promise<void> }> {
+    const { done } = await beginSweep(this.#options, { isAlone })
+    this.#track(done, 'cannot sweep the objects')
+    // By then, processes that died shortly before this one started are no longer considered alive.
+    this.#timer = setTimeout(() => {
+      this.#track(removeUnfinished(this.#deps), 'cannot remove unfinished files')
+    }, 2 * NODE_TIMEOUT_MS).unref()
+    return { done }
+  }
+
+  /** Sweeps after other nodes have died. */
+  sweepAgain(): void {
+    if (this.#closing.signal.aborted) return
+    const swept = beginSweep(this.#options, { isAlone: false }).then(({ done }) => done)
+    this.#track(swept, 'cannot sweep the objects')
+  }
+
+  /** Stops the sweeps. */
+  async close(): Promise<void> {
+    clearTimeout(this.#timer)
+    this.#closing.abort()
+    await Promise.all(this.#running)
+  }
+
+  get #options(): SweepOptions {
+    return { ...this.#deps, signal: this.#closing.signal }
+  }
+
+  #track(work: Promise<void>, failure: string): void {
+    const tracked = work
+      .catch((err) => this.#deps.log.error({ err }, failure))
+      .finally(() => this.#running.delete(tracked))
+    this.#running.add(tracked)
+  }
 }
 
 /**
- * Starts to remove the remains of dead processes: unfinished writes and unreferenced objects.
+ * Begins to remove the remains of dead processes: unfinished writes and unreferenced objects.
  * Resolves when no write of this process can collide with those of dead ones; `done` resolves when
  * everything is moved. `isAlone` means that no other process is alive, so all of it is from dead
  * processes.
  */
-export async function beginSweep(
+async function beginSweep(
   options: SweepOptions,
   { isAlone }: { isAlone: boolean },
 ): Promise<{ done: Promise<void> }> {
@@ -41,11 +86,8 @@ export async function beginSweep(
   return { done: finishSweep(options, () => removeOrphanObjects(db, earlier, sweepOptions)) }
 }
 
-/**
- * Removes the remains of processes that died shortly before this one started and were still
- * considered alive.
- */
-export async function removeUnfinished({ db }: Pick<SweepOptions, 'db'>): Promise<void> {
+/** Removes the unfinished writes of dead processes. */
+async function removeUnfinished({ db }: Pick<SweepDeps, 'db'>): Promise<void> {
   await db.objects.removeUnfinished(await findActiveNodes(db))
 }
 
