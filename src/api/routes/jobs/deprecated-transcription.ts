@@ -6,7 +6,7 @@ import { shareRoutes } from '../transcripts/shares.ts'
 import { transcriptRoute } from '../transcripts/transcript.ts'
 import { transcriptEditRoutes } from '../transcripts/transcript-edits.ts'
 import { jobCreation } from './job-creation.ts'
-import { jobRoutes } from './list-get-delete.ts'
+import { jobRoutes } from './job-routes.ts'
 
 const path = '/v2/transcription'
 

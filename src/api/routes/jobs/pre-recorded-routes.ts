@@ -15,7 +15,7 @@ import { transcriptRoute } from '../transcripts/transcript.ts'
 import { transcriptEditRoutes } from '../transcripts/transcript-edits.ts'
 import { cancellationRoute } from './cancellation.ts'
 import { jobCreation } from './job-creation.ts'
-import { jobRoutes } from './list-get-delete.ts'
+import { jobRoutes } from './job-routes.ts'
 
 const path = '/v2/pre-recorded'
 
