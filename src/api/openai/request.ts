@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.ts'
 import type { OpenAiFormat } from '../../text/formats/openai.ts'
-import { vocabularyFromPrompt } from './prompt-vocabulary.ts'
+import { languageSettings, vocabularySettings } from './hints.ts'
 
 /** The values of each field of a form, by its name without the brackets of lists. */
 export type TranscriptionFormFields = ReadonlyMap<string, readonly string[]>
@@ -16,13 +16,17 @@ export type TranscriptionRequest = {
 }
 
 /**
- * OpenAI's own models, which clients of its API send by default. Here they mean the default model.
+ * OpenAI's own models, later ones too, which clients of its API send by default. Here they mean the
+ * default model.
  */
-const OPENAI_MODEL = /^(whisper-1|gpt-4o(-mini)?-transcribe(-diarize)?(-\d{4}-\d{2}-\d{2})?)$/
+const OPENAI_MODEL =
+  /^(whisper-1|gpt-([\w.]+-)*(transcribe|whisper)(-diarize)?(-\d{4}-\d{2}-\d{2})?)$/
+const DIARIZING_MODEL = /-diarize(-\d{4}-\d{2}-\d{2})?$/
 
 /** OpenAI's own models, without the dates that their names may end with. */
 export const openAiModels = [
-  ...['whisper-1', 'gpt-4o-transcribe', 'gpt-4o-mini-transcribe', 'gpt-4o-transcribe-diarize'],
+  ...['whisper-1', 'gpt-transcribe', 'gpt-live-transcribe', 'gpt-realtime-whisper'],
+  ...['gpt-4o-transcribe', 'gpt-4o-mini-transcribe', 'gpt-4o-transcribe-diarize'],
 ] as const
 
 /** Returns whether a name is one of OpenAI's own models. */
@@ -59,22 +63,19 @@ export function readTranscriptionRequest(
     throw new AppError('request_invalid', undefined, { validationErrors: problems })
   }
   const isFile = format === 'srt' || format === 'vtt'
-  const isDiarized = format === 'diarized_json' || model?.endsWith('-diarize')
-  const language = lastValue('language')
-  const vocabulary = vocabularyFromPrompt(lastValue('prompt') ?? '')
+  const isDiarized = format === 'diarized_json' || DIARIZING_MODEL.test(model ?? '')
+  const { languages = [], language = [], keywords = [] } = Object.fromEntries(fields)
+  const vocabulary = vocabularySettings({ keywords, prompt: lastValue('prompt') })
   return {
     creation: {
       ...(model !== undefined && !isOpenAiName && { model }),
-      ...(language && { language_config: { languages: [language.toLowerCase()] } }),
+      ...languageSettings(languages.length > 0 ? languages : language.slice(-1)),
       ...(isDiarized && { diarization: true }),
       ...(task === 'translate' && {
         translation: true,
         translation_config: { target_languages: ['en'], model: 'enhanced' },
       }),
-      ...(vocabulary.length > 0 && {
-        custom_vocabulary: true,
-        custom_vocabulary_config: { vocabulary },
-      }),
+      ...vocabulary,
     },
     format: isFile ? format : 'openai',
     form: {

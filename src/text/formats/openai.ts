@@ -51,8 +51,18 @@ function responseOf(transcript: OpenAiTranscript, format: OpenAiFormat): object 
     case 'diarized_json':
       return { task: format.task, duration, text, segments: toTurns(utterances), usage }
     default:
-      return { text, ...(format.logprobs && { logprobs: toLogprobs(utterances) }), usage }
+      return {
+        text,
+        ...languagesOf(transcript, format),
+        ...(format.logprobs && { logprobs: toLogprobs(utterances) }),
+        usage,
+      }
   }
+}
+
+/** The languages of the speech, which a translation does not have. */
+function languagesOf({ languages }: OpenAiTranscript, { task }: OpenAiFormat) {
+  return task === 'transcribe' ? { languages: languages.map((code) => ({ code })) } : {}
 }
 
 /** One event per utterance, then one with the whole text. */
@@ -71,7 +81,14 @@ function writeEvents(transcript: OpenAiTranscript, format: OpenAiFormat): string
         ...logprobsOf([utterance], i > 0),
       }))
   const text = fullText(utterances)
-  const done = { type: 'transcript.text.done', text, ...logprobsOf(utterances), usage }
+  const languages = languagesOf(transcript, format)
+  const done = {
+    type: 'transcript.text.done',
+    text,
+    ...languages,
+    ...logprobsOf(utterances),
+    usage,
+  }
   return [...parts, done].map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
 }
 

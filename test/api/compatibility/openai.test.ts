@@ -9,7 +9,11 @@ import { startServer, type TestServer } from '../../support/server/start-server.
 type Failure = { error: { message: string; type: string; param: string | null; code: string } }
 type Job = { items: { id: string; status: string; request_params: Record<string, unknown> }[] }
 
-type Sent = { fields?: Record<string, string>; init?: RequestInit; on?: TestServer }
+type Sent = {
+  fields?: Record<string, string> | [string, string][]
+  init?: RequestInit
+  on?: TestServer
+}
 
 let server: TestServer
 before(async () => {
@@ -18,13 +22,13 @@ before(async () => {
 after(() => server.close())
 
 /** Sends a form with the recording between its fields. */
-function transcribe<T = string>(fields: Record<string, string> = {}, init: RequestInit = {}) {
+function transcribe<T = string>(fields: Sent['fields'] = {}, init: RequestInit = {}) {
   return send<T>('/v1/audio/transcriptions', { fields, init })
 }
 
 function send<T>(path: string, { fields = {}, init = {}, on = server }: Sent = {}) {
   const form = new FormData()
-  const [first, ...rest] = Object.entries(fields)
+  const [first, ...rest] = Array.isArray(fields) ? fields : Object.entries(fields)
   if (first) form.append(...first)
   form.set('file', new Blob([createToneWav(7)]), 'talk.wav')
   for (const field of rest) form.append(...field)
@@ -36,6 +40,13 @@ test('a transcription is returned as JSON by default', async () => {
   assert.equal(status, 200)
   assert.equal(body.text, 'Hello there. Hello there.')
   assert.deepEqual(body.usage, { type: 'duration', seconds: 7 })
+})
+
+test('the languages of the speech are in the response, and in the last event of a stream', async () => {
+  const { body } = await transcribe<{ languages: object[] }>({ model: 'gpt-transcribe' })
+  assert.deepEqual(body.languages, [{ code: 'en' }])
+  const events = (await transcribe({ stream: 'true' })).body
+  assert.match(events, /"transcript.text.done".*"languages":\[{"code":"en"}\]/)
 })
 
 test('response_format selects text, srt or vtt', async () => {
@@ -99,6 +110,24 @@ test('language and prompt become settings of a job in the job list', async () =>
   assert.deepEqual(params.language_config, { languages: ['en'], code_switching: false })
   const { vocabulary } = params.custom_vocabulary_config as { vocabulary: unknown }
   assert.deepEqual(vocabulary, ['Zyntrix', 'Ada Quell'])
+})
+
+test('lists of languages and keywords become settings of a job', async () => {
+  const asked = [
+    ['model', 'gpt-transcribe'],
+    ['languages[]', 'en'],
+    ['languages[]', 'en'],
+    ['keywords[]', 'Ada Quell'],
+    ['keywords[]', ' '],
+    ['keywords[]', 'Zyntrix'],
+    ['prompt', 'Zyntrix, Digique'],
+  ] as [string, string][]
+  assert.equal((await transcribe(asked)).status, 200)
+  const { items } = (await call<Job>(server, '/v2/pre-recorded?limit=1')).body
+  const { language_config: languages, custom_vocabulary_config: config } = items[0]!.request_params
+  assert.deepEqual(languages, { languages: ['en'], code_switching: false })
+  const { vocabulary } = config as { vocabulary: unknown }
+  assert.deepEqual(vocabulary, ['Ada Quell', 'Zyntrix', 'Digique'])
 })
 
 for (const response_format of ['json', 'text']) {
@@ -188,6 +217,9 @@ test('a model can be retrieved by name', async () => {
   assert.ok(listed.body.data.some(({ id }) => id === 'whisper-1'))
   const dated = await call<{ id: string }>(server, '/v1/models/gpt-4o-transcribe-2025-03-20')
   assert.deepEqual([dated.status, dated.body.id], [200, 'gpt-4o-transcribe-2025-03-20'])
+  for (const id of ['gpt-transcribe', 'gpt-live-transcribe', 'gpt-realtime-whisper']) {
+    assert.ok(listed.body.data.some((model) => model.id === id))
+  }
   const missing = await call<Failure>(server, '/v1/models/none')
   assert.deepEqual([missing.status, missing.body.error.code], [404, 'model_not_found'])
 })

@@ -23,6 +23,10 @@ const TranscriptionForm = Type.Object(
     language: Type.Optional(
       Type.String({ description: 'A language code; without it, the language is identified' }),
     ),
+    'languages[]': Type.Optional(
+      Type.Array(Type.String(), { description: 'The languages that may be spoken' }),
+    ),
+    'keywords[]': Type.Optional(Type.Array(Type.String(), { description: 'Words to listen for' })),
     prompt: Type.Optional(
       Type.String({ description: 'Names to listen for: a list, or sentences that hold them' }),
     ),
@@ -52,6 +56,7 @@ const OpenAiTranscription = Type.Object(
     task: Type.Optional(Type.String()),
     language: Type.Optional(Type.String({ description: 'The English name of the language' })),
     duration: Type.Optional(Seconds),
+    languages: Type.Optional(Type.Array(Type.Object({ code: Type.String() }))),
     words: Type.Optional(Type.Array(Type.Unknown())),
     segments: Type.Optional(Type.Array(Type.Unknown())),
     logprobs: Type.Optional(Type.Array(Type.Unknown())),
