@@ -295,9 +295,84 @@ test('invalid session settings are rejected, and earlier ones kept', async (t) =
   client.append(sound(1, { isSilent: true }))
   await client.next(COMPLETED)
   assert.ok(!client.events.some(({ type }) => type === 'session.updated'))
-  client.send({ type: 'session.update', session: {} })
+  const format = { type: 'audio/pcmu' }
+  client.send({ type: 'session.update', session: { audio: { input: { format } } } })
   const late = (await client.next('error', refused.length + 1)).error as Event
-  assert.deepEqual([late.message, late.param], ['the session has already received audio', null])
+  assert.match(late.message as string, /^the format of the audio must stay the same/)
+})
+
+test('settings may change after audio: the session goes on, or another one follows', async (t) => {
+  const client = await connect(t)
+  const update = async (count: number, prompt: string) => {
+    const transcription = { model: 'gpt-transcribe', prompt }
+    const detection = { type: 'server_vad', silence_duration_ms: 300 }
+    const input = { transcription, turn_detection: detection }
+    client.send({ type: 'session.update', session: { type: 'transcription', audio: { input } } })
+    await client.next('session.updated', count)
+  }
+  const sessionCount = async () => {
+    return (await call<{ items: object[] }>(server, '/v2/live?limit=1000')).body.items.length
+  }
+  const before = await sessionCount()
+  for (const [i, prompt] of ['Zyntrix', 'Zyntrix', 'Digique'].entries()) {
+    await update(i + 1, prompt)
+    client.append(sound(1))
+    client.append(sound(1, { isSilent: true }))
+    assert.equal((await client.next(COMPLETED, i + 1)).transcript, 'Hello there.')
+  }
+  assert.equal((await sessionCount()) - before, 2)
+  // Amid a speech, it goes on until its end.
+  client.append(sound(1))
+  await client.next('input_audio_buffer.speech_started', 4)
+  await update(4, 'Zyntrix')
+  client.append(sound(1))
+  client.append(sound(1, { isSilent: true }))
+  await client.next(COMPLETED, 4)
+  client.append(sound(1))
+  client.append(sound(1, { isSilent: true }))
+  await client.next(COMPLETED, 5)
+  assert.equal((await sessionCount()) - before, 3)
+  const started = client.events.filter(({ type }) => type === 'input_audio_buffer.speech_started')
+  assert.equal(started.length, 5)
+  assert.ok(!client.events.some(({ type }) => type === 'error'))
+})
+
+test('models without turns of their own leave them to the client, and send deltas', async (t) => {
+  const client = await connect(t)
+  const transcription = {
+    ...{ model: 'gpt-realtime-whisper', delay: 'low' },
+    ...{ languages: ['en', 'EN'], keywords: ['Ada Quell'] },
+  }
+  client.send({
+    type: 'session.update',
+    session: { type: 'transcription', audio: { input: { transcription } } },
+  })
+  const { session } = await client.next('session.updated')
+  type Described = { audio: { input: { turn_detection: null; transcription: object } } }
+  const { input } = (session as Described).audio
+  assert.equal(input.turn_detection, null)
+  const { keywords } = transcription
+  assert.deepEqual(input.transcription, {
+    ...{ model: 'gpt-realtime-whisper', languages: ['en', 'EN'], keywords, prompt: '' },
+  })
+  for (let turn = 0; turn < 2; turn++) {
+    client.append(sound(1))
+    client.append(sound(1, { isSilent: true }))
+  }
+  await client.next(DELTA, 2)
+  assert.ok(!client.events.some(({ type }) => type === COMPLETED))
+  client.send({ type: 'input_audio_buffer.commit' })
+  const { transcript, languages: heard } = await client.next(COMPLETED)
+  assert.equal(transcript, 'Hello there. Hello there.')
+  assert.deepEqual(heard, [{ code: 'en' }])
+  const deltas = client.events.filter(({ type }) => type === DELTA)
+  assert.equal(deltas.map(({ delta }) => delta).join(''), transcript)
+  type Jobs = { items: { request_params: Record<string, unknown> }[] }
+  const { items } = (await call<Jobs>(server, '/v2/live?limit=1')).body
+  const { language_config: config, realtime_processing: processing } = items[0]!.request_params
+  assert.deepEqual(config, { languages: ['en'], code_switching: false })
+  const vocabulary = processing as Record<string, { vocabulary: string[] }>
+  assert.deepEqual(vocabulary.custom_vocabulary_config!.vocabulary, ['Ada Quell'])
 })
 
 test('a wrong key is rejected before the upgrade', async (t) => {

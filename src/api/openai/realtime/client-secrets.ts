@@ -3,7 +3,7 @@ import type { App } from '../../../app/app-type.ts'
 import { AppError } from '../../../errors.ts'
 import { countSignIns, findSignIn, insertSignIn } from '../../../storage/accounts/sign-ins.ts'
 import { sha256 } from '../../auth/check-key.ts'
-import type { RealtimeSettings } from './session-settings.ts'
+import { defaultSettings, type RealtimeSettings } from './session-settings.ts'
 
 /** The prefix of client secrets, as OpenAI uses it. */
 const PREFIX = 'ek_'
@@ -65,7 +65,7 @@ export function createClientSecrets(
       if (!signIn)
         throw new AppError('key_unknown', 'the client secret has expired or does not exist')
       const text = Buffer.from(value.slice(value.indexOf('.') + 1), 'base64url').toString()
-      const settings = JSON.parse(text) as RealtimeSettings
+      const settings = { ...defaultSettings, ...(JSON.parse(text) as RealtimeSettings) }
       return { keyHash: Buffer.from(signIn.keyHash, 'hex'), settings }
     },
   }

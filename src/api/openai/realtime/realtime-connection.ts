@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import { AppError } from '../../../errors.ts'
 import { closeCodes } from '../../../live/connection/close-codes.ts'
 import type { Connection, OutgoingMessage } from '../../../live/connection/connection.ts'
@@ -14,6 +15,7 @@ import {
   invalidRequest,
   type RealtimeSettings,
   type RealtimeVersion,
+  silenceOf,
   toLiveSessionRequest,
   updateSettings,
 } from './session-settings.ts'
@@ -45,7 +47,10 @@ type OpenedSession = {
   convert: (chunk: Uint8Array) => Uint8Array
   /** The finals so far if the client ends turns itself, and otherwise undefined. */
   finals: TurnUtterance[] | undefined
-  isDiscarded: boolean
+  /** Why the session ended, if it did before its client. */
+  ending: 'committed' | 'discarded' | 'replaced' | undefined
+  /** Whether the client has changed settings, so that the session ends with the speech. */
+  isOutdated: boolean
   /** Seconds of audio that the client sent before this session. */
   startSeconds: number
 }
@@ -122,7 +127,6 @@ export class RealtimeConnection implements SocketConnection {
     switch (type) {
       case 'session.update':
       case 'transcription_session.update':
-        if (this.#session) throw invalidRequest('the session has already received audio')
         this.#changeSettings(event.session, id)
         break
       case 'input_audio_buffer.append':
@@ -132,7 +136,7 @@ export class RealtimeConnection implements SocketConnection {
         this.#commit()
         break
       case 'input_audio_buffer.clear':
-        if (this.#session?.finals) this.#discardTurn()
+        if (this.#session?.finals) this.#endSession('discarded')
         this.#emit({ type: 'input_audio_buffer.cleared' })
         break
       default:
@@ -140,14 +144,24 @@ export class RealtimeConnection implements SocketConnection {
     }
   }
 
-  /** Changes the settings if a session may have them. Later frames wait until that is known. */
+  /**
+   * Changes the settings if a session may have them. Later frames wait until that is known. A turn
+   * that the client ends keeps those with which it began.
+   */
   #changeSettings(session: unknown, eventId: string | null): void {
     const settings = updateSettings(this.#settings, session)
+    if (this.#session && settings.format !== this.#settings.format)
+      throw invalidRequest('the format of the audio must stay the same within a turn')
+    const request = toLiveSessionRequest(settings)
+    const isServerTurn = silenceOf(settings) !== null
+    const isSame = isDeepStrictEqual(request, toLiveSessionRequest(this.#settings))
     this.#pendingUpdate = this.#options
-      .check(toLiveSessionRequest(settings))
+      .check(request)
       .then(
         () => {
           this.#settings = settings
+          const staysOpen = this.#session?.finals ? !isServerTurn : isServerTurn && isSame
+          if (!staysOpen) this.#replaceSession(isServerTurn)
           this.#emitSession('updated')
         },
         (error: unknown) => this.#fail(error, eventId),
@@ -171,26 +185,28 @@ export class RealtimeConnection implements SocketConnection {
   }
 
   #commit(): void {
+    if (this.#session) this.#endSession('committed')
+    // With `server_vad`, the server may have ended the turn already.
+    else if (silenceOf(this.#settings) === null) throw invalidRequest('the buffer holds no audio')
+  }
+
+  #endSession(ending: OpenedSession['ending']): void {
     const session = this.#session
-    if (!session) {
-      // With `server_vad`, the server may have ended the turn already.
-      if (this.#settings.silenceMs !== null) return
-      throw invalidRequest('the buffer holds no audio')
-    }
+    if (!session) return
     this.#session = undefined
+    session.ending = ending
     void session.opening.then((connection) => connection?.receive(STOP, false))
   }
 
-  #discardTurn(): void {
-    const session = this.#session!
-    this.#session = undefined
-    session.isDiscarded = true
-    void session.opening.then((connection) => connection?.receive(STOP, false))
+  /** Ends the session, but not amid a speech whose end the server detects. */
+  #replaceSession(isServerTurn: boolean): void {
+    if (this.#session && isServerTurn && this.#turns?.isSpeaking) this.#session.isOutdated = true
+    else this.#endSession('replaced')
   }
 
   #openSession(): OpenedSession {
     const { version, open } = this.#options
-    const { format, logprobs, silenceMs } = this.#settings
+    const { format, logprobs } = this.#settings
     this.#turns ??= new RealtimeTurns({ version, logprobs })
     const request = toLiveSessionRequest(this.#settings)
     const earlierTurns = this.#lastRelay
@@ -209,8 +225,9 @@ export class RealtimeConnection implements SocketConnection {
       opening,
       connection: undefined,
       convert: format === 'pcm16' ? createRateDoubler() : (chunk) => chunk,
-      finals: silenceMs === null ? [] : undefined,
-      isDiscarded: false,
+      finals: silenceOf(this.#settings) === null ? [] : undefined,
+      ending: undefined,
+      isOutdated: false,
       startSeconds: this.#receivedSeconds,
     }
     void opening.then((connection) => {
@@ -226,20 +243,25 @@ export class RealtimeConnection implements SocketConnection {
     if (!connection) return
     for await (const { text, sequence } of connection.messages()) {
       const message = JSON.parse(text) as ServerMessage
-      const events = session.isDiscarded ? [] : this.#toEvents(session, message)
+      const events = session.ending === 'discarded' ? [] : this.#toEvents(session, message)
       for (const event of events) this.#emit(event)
+      const isSpeechOver = message.type === 'speech_end'
+      if (isSpeechOver && session.isOutdated && this.#session === session)
+        this.#endSession('replaced')
       if (sequence !== undefined) connection.markConfirmed(sequence)
       if (this.#pendingEvents.length > MAX_PENDING_EVENTS) await this.#waitForCapacity()
     }
     const { closeCode } = connection
     connection.socketClosed(closeCode ?? closeCodes.normal)
-    if (session.isDiscarded) return
-    if (session.finals) {
+    if (session.ending === 'discarded') {
+      this.#turns!.discarded()
+    } else if (session.finals) {
       for (const event of this.#turns!.committed(session.finals)) this.#emit(event)
     } else if (this.#session === session) {
       this.end(closeCode ?? closeCodes.internalError)
     } else {
-      for (const event of this.#turns!.ended()) this.#emit(event)
+      const isCommitted = session.ending === 'committed'
+      for (const event of this.#turns!.ended({ isCommitted })) this.#emit(event)
     }
   }
 
@@ -254,9 +276,10 @@ export class RealtimeConnection implements SocketConnection {
         const { is_final: isFinal, utterance: ofSession } = message.data
         const [start, end] = [startSeconds + ofSession.start, startSeconds + ofSession.end]
         const utterance = { ...ofSession, start, end }
-        if (!isFinal) return finals ? [] : turns.partial(utterance)
-        finals?.push(utterance)
-        return finals ? [] : turns.final(utterance)
+        if (!isFinal) return turns.partial(utterance, finals)
+        if (!finals) return turns.final(utterance)
+        finals.push(utterance)
+        return turns.spoken(finals)
       }
       case 'error': {
         const { code, message: text } = message.data
@@ -271,7 +294,7 @@ export class RealtimeConnection implements SocketConnection {
 
   whenReadable(): Promise<void> | undefined {
     const session = this.#session
-    if (!session) return this.#pendingUpdate
+    if (!session || this.#pendingUpdate) return this.#pendingUpdate
     return session.connection ? session.connection.whenReadable() : session.opening.then(() => {})
   }
 

@@ -1,5 +1,5 @@
 import { AppError } from '../../../errors.ts'
-import { vocabularyFromPrompt } from '../prompt-vocabulary.ts'
+import { languageSettings, vocabularySettings } from '../hints.ts'
 import { isOpenAiModel } from '../request.ts'
 
 /**
@@ -22,24 +22,31 @@ export type RealtimeSettings = {
   format: RealtimeFormat
   /** The name that the client sent: one of this server, or one of OpenAI's. */
   model: string | undefined
-  language: string | undefined
+  languages: readonly string[]
+  keywords: readonly string[]
   prompt: string
-  /** Milliseconds of silence that end a turn; null when the client ends turns itself. */
-  silenceMs: number | null
+  /**
+   * Milliseconds of silence that end a turn; null when the client ends turns itself, undefined when
+   * it did not say who does.
+   */
+  silenceMs: number | null | undefined
   logprobs: boolean
 }
 
 /** The default silence that ends a turn. OpenAI's own default of 200 ms splits sentences. */
 const DEFAULT_SILENCE_MS = 500
 const [MIN_SILENCE_MS, MAX_SILENCE_MS] = [10, 10_000]
+/** OpenAI's models with which the client ends turns, unless it asks for something else. */
+const MODELS_WITHOUT_TURNS = /^gpt-(live-transcribe|realtime-whisper)/
 
 /** The default settings. */
 export const defaultSettings: RealtimeSettings = {
   format: 'pcm16',
   model: undefined,
-  language: undefined,
+  languages: [],
+  keywords: [],
   prompt: '',
-  silenceMs: DEFAULT_SILENCE_MS,
+  silenceMs: undefined,
   logprobs: false,
 }
 
@@ -63,13 +70,15 @@ export function updateSettings(current: RealtimeSettings, session: unknown): Rea
   const input = asFields(asFields(sessionFields.audio).input)
   const isBetaShape = sessionFields.audio === undefined
   const transcription = isBetaShape ? sessionFields.input_audio_transcription : input.transcription
-  const { model, language, prompt } = asFields(transcription)
+  const { model, language, languages, keywords, prompt } = asFields(transcription)
+  const one = readText(language, 'language')
   const detection = isBetaShape ? sessionFields.turn_detection : input.turn_detection
   const format = isBetaShape ? sessionFields.input_audio_format : input.format
   return {
     format: format === undefined ? current.format : readFormat(format),
     model: readText(model, 'model') ?? current.model,
-    language: readText(language, 'language') ?? current.language,
+    languages: readTexts(languages, 'languages') ?? (one === undefined ? current.languages : [one]),
+    keywords: readTexts(keywords, 'keywords') ?? current.keywords,
     prompt: readText(prompt, 'prompt') ?? current.prompt,
     silenceMs: readSilence(detection, current.silenceMs),
     logprobs: Array.isArray(sessionFields.include)
@@ -84,6 +93,13 @@ function readText(value: unknown, name: string): string | undefined {
   return value
 }
 
+function readTexts(value: unknown, name: string): string[] | undefined {
+  if (value === undefined || value === null) return undefined
+  const isList = Array.isArray(value) && value.every((one) => typeof one === 'string')
+  if (!isList) throw invalidRequest(`${name} must be a list of strings`)
+  return value
+}
+
 function readFormat(value: unknown): RealtimeFormat {
   const { type, rate } = asFields(value)
   const name = typeof value === 'string' ? value : type
@@ -95,7 +111,19 @@ function readFormat(value: unknown): RealtimeFormat {
   return format
 }
 
-function readSilence(detection: unknown, current: number | null): number | null {
+/** Returns the silence in milliseconds that ends a turn; null when the client ends turns itself. */
+export function silenceOf({
+  silenceMs,
+  model = '',
+}: Pick<RealtimeSettings, 'silenceMs' | 'model'>): number | null {
+  if (silenceMs !== undefined) return silenceMs
+  return MODELS_WITHOUT_TURNS.test(model) ? null : DEFAULT_SILENCE_MS
+}
+
+function readSilence(
+  detection: unknown,
+  current: RealtimeSettings['silenceMs'],
+): RealtimeSettings['silenceMs'] {
   if (detection === undefined) return current
   if (detection === null) return null
   const { type, silence_duration_ms: silence } = asFields(detection)
@@ -113,14 +141,9 @@ function readSilence(detection: unknown, current: number | null): number | null 
 const MAX_TURN_SECONDS = 30
 
 /** Returns the request that opens a live session with these settings. */
-export function toLiveSessionRequest({
-  format,
-  model,
-  language,
-  prompt,
-  silenceMs,
-}: RealtimeSettings) {
-  const vocabulary = vocabularyFromPrompt(prompt)
+export function toLiveSessionRequest(settings: RealtimeSettings) {
+  const { format, model, languages } = settings
+  const vocabulary = vocabularySettings(settings)
   const audio = {
     // Clients send 24 kHz, which `createRateDoubler` doubles.
     pcm16: { encoding: 'wav/pcm', bit_depth: 16, sample_rate: 48_000 },
@@ -131,14 +154,9 @@ export function toLiveSessionRequest({
     ...audio[format],
     // The names of OpenAI's models stand for the default model.
     ...(model !== undefined && !isOpenAiModel(model) && { model }),
-    ...(language && { language_config: { languages: [language.toLowerCase()] } }),
-    ...(vocabulary.length > 0 && {
-      realtime_processing: {
-        custom_vocabulary: true,
-        custom_vocabulary_config: { vocabulary },
-      },
-    }),
-    endpointing: (silenceMs ?? DEFAULT_SILENCE_MS) / 1000,
+    ...languageSettings(languages),
+    ...('custom_vocabulary' in vocabulary && { realtime_processing: vocabulary }),
+    endpointing: (silenceOf(settings) ?? DEFAULT_SILENCE_MS) / 1000,
     maximum_duration_without_endpointing: MAX_TURN_SECONDS,
     messages_config: {
       receive_partial_transcripts: true,
@@ -156,8 +174,15 @@ export function toLiveSessionRequest({
 
 /** Describes a session to its client, in the shape of its version of the API. */
 export function describeSession(id: string, settings: RealtimeSettings, version: RealtimeVersion) {
-  const { format, model = null, language, prompt, silenceMs, logprobs } = settings
-  const transcription = { model, ...(language && { language }), prompt }
+  const { format, model = null, languages, keywords, prompt, logprobs } = settings
+  const transcription = {
+    model,
+    ...(languages.length > 0 &&
+      (languages.length > 1 ? { languages } : { language: languages[0] })),
+    ...(keywords.length > 0 && { keywords }),
+    prompt,
+  }
+  const silenceMs = silenceOf(settings)
   const turnDetection =
     silenceMs === null ? null : { type: 'server_vad', silence_duration_ms: silenceMs }
   const include = logprobs ? ['item.input_audio_transcription.logprobs'] : null

@@ -6,7 +6,7 @@ const recognized = (text: string) => {
   const words = text.split(' ').map((word, i) => {
     return { word: `${i > 0 ? ' ' : ''}${word}`, start: i, end: i + 1, confidence: 1 }
   })
-  return { text, words, start: 0, end: words.length }
+  return { text, words, language: 'en', start: 0, end: words.length }
 }
 const deltasOf = (events: { type: string }[]) => {
   return events.flatMap((event) => ('delta' in event ? [event.delta] : []))
@@ -71,16 +71,34 @@ test('an utterance completes the turn in which it was spoken; earlier ones have 
     [ids[2], 'bye bye'],
   ])
   const last = speak(8, 8.1)
-  assert.deepEqual(completedIn(turns.ended()), [[last, '']])
+  assert.deepEqual(completedIn(turns.ended({ isCommitted: true })), [[last, '']])
 })
 
 test('a session without speech that the client ends is one turn', () => {
   const turns = new RealtimeTurns({ version: 'ga', logprobs: false })
-  const [committed] = turns.ended()
+  const [committed] = turns.ended({ isCommitted: true })
   assert.equal(committed!.type, 'input_audio_buffer.committed')
-  const [next] = turns.ended()
+  const [next] = turns.ended({ isCommitted: true })
   assert.equal(next!.previous_item_id, committed!.item_id)
   turns.speechStarted(1)
   turns.final({ ...recognized('hello'), start: 1, end: 2 })
-  assert.deepEqual(turns.ended(), [])
+  assert.deepEqual(turns.ended({ isCommitted: true }), [])
+})
+
+test('a turn that the client ends has deltas while it lasts, over the pauses within it', () => {
+  const turns = new RealtimeTurns({ version: 'ga', logprobs: false })
+  const [first, second] = [recognized('good morning'), recognized('all of you')]
+  turns.partial(first, [])
+  assert.deepEqual(deltasOf(turns.partial(first, [])), ['good morning'])
+  assert.deepEqual(deltasOf(turns.spoken([first])), [])
+  assert.deepEqual(deltasOf(turns.partial(second, [first])), [])
+  assert.deepEqual(deltasOf(turns.partial(recognized('all'), [first])), [' all'])
+  assert.deepEqual(deltasOf(turns.spoken([first, second])), [' of you'])
+  const events = turns.committed([first, second])
+  assert.deepEqual(deltasOf(events), [])
+  assert.equal(events.at(-1)!.transcript, 'good morning all of you')
+  turns.partial(first, [])
+  turns.partial(first, [])
+  turns.discarded()
+  assert.deepEqual(deltasOf(turns.committed([second])), ['all of you'])
 })

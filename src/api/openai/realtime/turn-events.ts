@@ -7,7 +7,10 @@ import type { RealtimeVersion } from './session-settings.ts'
 export type RealtimeEvent = { type: string } & Record<string, unknown>
 
 /** What was recognized in a turn; times in seconds. */
-export type TurnUtterance = Pick<UtteranceView, 'text' | 'words' | 'start' | 'end'>
+export type TurnUtterance = Pick<UtteranceView, 'text' | 'words' | 'language' | 'start' | 'end'>
+
+/** What a turn becomes when it is complete. */
+type Completion = Omit<TurnUtterance, 'language'> & { languages: readonly string[] }
 
 /** One turn of a speaker, as the client sees it: a conversation item that gets its transcript. */
 type RealtimeTurn = {
@@ -20,7 +23,7 @@ type RealtimeTurn = {
 }
 
 /** What a turn becomes in which no word was recognized. */
-const nothing: TurnUtterance = { text: '', words: [], start: 0, end: 0 }
+const nothing: Completion = { text: '', words: [], languages: [], start: 0, end: 0 }
 
 /** The form of the events of turns. */
 export type TurnOptions = { version: RealtimeVersion; logprobs: boolean }
@@ -42,6 +45,11 @@ export class RealtimeTurns {
     this.#options = options
   }
 
+  /** Whether somebody speaks whose turn has not ended. */
+  get isSpeaking(): boolean {
+    return this.#currentTurn !== undefined
+  }
+
   /** Returns the events when speech starts, `seconds` after the start of the session. */
   speechStarted(seconds: number): RealtimeEvent[] {
     const turn = this.#begin()
@@ -58,8 +66,11 @@ export class RealtimeTurns {
     return [event, ...this.#commit(turn)]
   }
 
-  /** Returns the delta of the words that this partial and the previous one agree on, if any. */
-  partial(utterance: TurnUtterance): RealtimeEvent[] {
+  /**
+   * Returns the delta of the words that this partial and the previous one agree on, if any. The
+   * earlier finals of the turn are those of a turn that the client ends.
+   */
+  partial(utterance: TurnUtterance, finals: readonly TurnUtterance[] = []): RealtimeEvent[] {
     const turn = this.#turnOf(utterance)
     const texts = utterance.words.map(({ word }) => word)
     const firstDifference = texts.findIndex((word, i) => word !== turn.previousWords[i])
@@ -68,34 +79,49 @@ export class RealtimeTurns {
       .join('')
       .trim()
     turn.previousWords = texts
-    return this.#continue(turn, agreed)
+    return agreed ? this.#continue(turn, joinTexts([...finals, { text: agreed }])) : []
+  }
+
+  /** Returns the delta of the last final in a turn that the client has not ended yet. */
+  spoken(finals: readonly TurnUtterance[]): RealtimeEvent[] {
+    return this.#continue(this.#turnOf(finals.at(-1)!), joinTexts(finals))
   }
 
   /** Returns the events that complete the turn of an utterance; turns before it get no text. */
   final(utterance: TurnUtterance): RealtimeEvent[] {
-    const turn = this.#turnOf(utterance)
+    return this.#completeTurnOf({ ...utterance, languages: [utterance.language] })
+  }
+
+  #completeTurnOf(completion: Completion): RealtimeEvent[] {
+    const turn = this.#turnOf(completion)
     const textless = this.#incompleteTurns.splice(0, this.#incompleteTurns.indexOf(turn))
     this.#incompleteTurns.shift()
     return [
       ...textless.flatMap((one) => this.#complete(one, nothing)),
-      ...this.#complete(turn, utterance),
+      ...this.#complete(turn, completion),
     ]
   }
 
   /**
-   * Returns the events that complete, without text, what remains of a session that the client has
-   * ended. One without speech is a turn, too, because the client waits for one.
+   * Returns the events that complete, without text, what remains of a session that has ended. One
+   * without speech that the client has committed is a turn, too, because the client waits for one.
    */
-  ended(): RealtimeEvent[] {
-    if (this.#isSilent) this.#begin()
+  ended({ isCommitted }: { isCommitted: boolean }): RealtimeEvent[] {
+    if (this.#isSilent && isCommitted) this.#begin()
     this.#isSilent = true
     return this.#incompleteTurns.splice(0).flatMap((one) => this.#complete(one, nothing))
   }
 
-  #complete(turn: RealtimeTurn, utterance: TurnUtterance): RealtimeEvent[] {
-    const transcript = utterance.text.trim()
+  /** Forgets the turn of audio that the client has withdrawn. */
+  discarded(): void {
+    this.#incompleteTurns.length = 0
+    this.#isSilent = true
+  }
+
+  #complete(turn: RealtimeTurn, completion: Completion): RealtimeEvent[] {
+    const transcript = completion.text.trim()
     const { logprobs } = this.#options
-    const seconds = Math.max(0, utterance.end - utterance.start)
+    const seconds = Math.max(0, completion.end - completion.start)
     return [
       ...this.#commit(turn),
       ...this.#continue(turn, transcript),
@@ -104,7 +130,8 @@ export class RealtimeTurns {
         item_id: turn.id,
         content_index: 0,
         transcript,
-        ...(logprobs && { logprobs: toLogprobs([utterance]) }),
+        languages: completion.languages.map((code) => ({ code })),
+        ...(logprobs && { logprobs: toLogprobs([completion]) }),
         usage: { type: 'duration', seconds: Math.round(seconds * 1000) / 1000 },
       },
     ]
@@ -113,9 +140,10 @@ export class RealtimeTurns {
   /** Returns the events of a turn that the client has ended, from all finals of its session. */
   committed(utterances: readonly TurnUtterance[]): RealtimeEvent[] {
     const words = utterances.flatMap((utterance) => utterance.words)
-    const text = utterances.map((utterance) => utterance.text.trim()).join(' ')
+    const text = joinTexts(utterances)
+    const languages = [...new Set(utterances.map(({ language }) => language))]
     const end = utterances.reduce((sum, utterance) => sum + utterance.end - utterance.start, 0)
-    return this.final({ words, text, start: 0, end })
+    return this.#completeTurnOf({ words, text, languages, start: 0, end })
   }
 
   get #currentTurn(): RealtimeTurn | undefined {
@@ -123,7 +151,7 @@ export class RealtimeTurns {
   }
 
   /** Returns the turn in which an utterance was spoken: the first that had not ended before it. */
-  #turnOf({ start }: TurnUtterance): RealtimeTurn {
+  #turnOf({ start }: Pick<TurnUtterance, 'start'>): RealtimeTurn {
     return this.#incompleteTurns.find(({ endSeconds }) => endSeconds > start) ?? this.#begin()
   }
 
@@ -160,4 +188,9 @@ export class RealtimeTurns {
     const type = 'conversation.item.input_audio_transcription.delta'
     return [{ type, item_id: turn.id, content_index: 0, delta }]
   }
+}
+
+function joinTexts(parts: readonly Pick<TurnUtterance, 'text'>[]): string {
+  const texts = parts.map(({ text }) => text.trim())
+  return texts.filter((text) => text !== '').join(' ')
 }
