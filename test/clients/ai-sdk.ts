@@ -10,7 +10,9 @@ type Transcription = {
   segments: { text: string; startSecond: number; endSecond: number }[]
 }
 type Transcribe = (options: object) => Promise<Transcription>
-type Provider = { transcription(name?: string): object }
+type Part = { type: string; text?: string; delta?: string }
+type Model = { doStream(options: object): Promise<{ stream: AsyncIterable<Part> }> }
+type Provider = { transcription(name?: string): Model }
 type CreateProvider = (options: object) => Provider
 
 /** The only address that the provider knows. */
@@ -74,6 +76,30 @@ export async function checkOpenAiProvider(server: ClientServer, set: ClientSet):
   const badFile = { audio: readFileSync(server.badFile), maxRetries: 0 }
   const bad = transcribe({ model: openai.transcription('whisper-1'), ...badFile })
   await assert.rejects(bad, { statusCode: 400, message: /Cannot read the media/ })
+}
+
+/** Vercel's AI SDK with its provider of OpenAI: languages and keywords, and a stream of audio. */
+export async function checkOpenAiHints(server: ClientServer, set: ClientSet): Promise<void> {
+  const transcribe = loadTranscribe(set)
+  const { createOpenAI } = loadClient<{ createOpenAI: CreateProvider }>('@ai-sdk/openai', set)
+  const openai = createOpenAI({ apiKey: server.key, baseURL: `${server.url}/v1` })
+  const { text, language } = await transcribe({
+    model: openai.transcription('gpt-transcribe'),
+    audio: readFileSync(server.recording),
+    providerOptions: { openai: { languages: ['en', 'fr'], keywords: ['fellow Americans'] } },
+  })
+  assert.match(text, SPOKEN)
+  assert.equal(language, 'en')
+  const pcm = readFileSync(server.pcm24File)
+  const { stream } = await openai.transcription('gpt-live-transcribe').doStream({
+    audio: new Blob([pcm]).stream(),
+    inputAudioFormat: { type: 'audio/pcm', rate: 24_000 },
+    providerOptions: { openai: { language: 'en', streaming: { delay: 'low' } } },
+  })
+  const parts = await Array.fromAsync(stream)
+  assert.ok(parts.some(({ type }) => type === 'transcript-delta'))
+  assert.match(parts.find(({ type }) => type === 'transcript-final')!.text!, SPOKEN)
+  assert.equal(parts.at(-1)!.type, 'finish')
 }
 
 function loadTranscribe(set: ClientSet): Transcribe {

@@ -11,6 +11,9 @@ import { type ClientServer, SPOKEN } from './client-server.ts'
 
 type Refused = { type: string; status: number; message: string; request_id: string | null }
 
+/** What is recognized in the recording after a client has changed its sample rate. */
+const RESAMPLED = /^And so,? my fellow America/
+
 /** A client that hangs fails its test. */
 const TIMEOUT_MS = 90_000
 
@@ -87,14 +90,37 @@ export async function checkLivekit(server: ClientServer, set: ClientSet): Promis
   assert.match(seen.bad_key.message, /401/)
 }
 
-/** pipecat's service in a pipeline, and with a wrong key. */
+/** LiveKit agents' plugin of OpenAI: one recognition, and a stream whose options change. */
+export async function checkLivekitOpenAi(server: ClientServer, set: ClientSet): Promise<void> {
+  const { url, key, pcmFile } = server
+  type Heard = { text: string; language: string }
+  const { recognized, stream } = await run<{
+    recognized: Heard
+    stream: Heard & { types: string[] }
+  }>('livekit_openai', [url, key, pcmFile], set)
+  for (const { text, language } of [recognized, stream]) {
+    assert.match(text, RESAMPLED)
+    assert.equal(language, 'en')
+  }
+  const types = ['end_of_speech', 'final_transcript', 'interim_transcript', 'start_of_speech']
+  assert.deepEqual(stream.types, types)
+}
+
+/** pipecat's services in a pipeline, and with a wrong key. */
 export async function checkPipecat(server: ClientServer, set: ClientSet): Promise<void> {
+  type Heard = { partials: number; finals: string[] }
   const seen = await run<{
-    session: { partials: number; finals: string[] }
+    openai: Heard
+    openai_realtime: Heard
+    session: Heard
     bad_key: { finals: string[]; errors: string[] }
   }>('pipecat_stt', [server.url, server.key, server.pcmFile], set)
-  assert.match(seen.session.finals.join(' ').trim(), SPOKEN)
+  for (const { finals } of [seen.session, seen.openai]) {
+    assert.match(finals.join(' ').trim(), SPOKEN)
+  }
+  assert.match(seen.openai_realtime.finals.join(' '), RESAMPLED)
   assert.ok(seen.session.partials > 0)
+  assert.ok(seen.openai_realtime.partials > 0)
   assert.deepEqual(seen.bad_key.finals, [])
   assert.match(seen.bad_key.errors.join(), /401/)
 }

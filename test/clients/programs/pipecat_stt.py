@@ -1,4 +1,4 @@
-"""pipecat's service in a pipeline: partials, finals, speech events, a wrong key. Prints JSON.
+"""pipecat's services in a pipeline: partials, finals, speech events, a wrong key. Prints JSON.
 
 Usage: pipecat_stt.py URL KEY PCM_FILE
 """
@@ -13,6 +13,8 @@ from pipecat.frames.frames import (
   InputAudioRawFrame,
   InterimTranscriptionFrame,
   TranscriptionFrame,
+  VADUserStartedSpeakingFrame,
+  VADUserStoppedSpeakingFrame,
 )
 from pipecat.pipeline.pipeline import Pipeline
 from pipecat.pipeline.runner import PipelineRunner
@@ -25,6 +27,7 @@ from pipecat.services.gladia.config import (
   RealtimeProcessingConfig,
 )
 from pipecat.services.gladia.stt import GladiaSTTService
+from pipecat.services.openai.stt import OpenAIRealtimeSTTService, OpenAISTTService
 
 url, key, pcm_file = sys.argv[1:]
 # Bytes of the recording up to a moment at which somebody speaks.
@@ -93,8 +96,38 @@ async def run(api_key):
   return {"partials": collector.partials, "finals": collector.finals, "errors": errors}
 
 
+async def run_openai(service):
+  collector = Collector()
+  task = PipelineTask(
+    Pipeline([service, collector]),
+    params=PipelineParams(audio_in_sample_rate=16000),
+    idle_timeout_secs=None,
+  )
+  runner = asyncio.create_task(PipelineRunner(handle_sigint=False).run(task))
+  await task.queue_frame(VADUserStartedSpeakingFrame())
+  with open(pcm_file, "rb") as file:
+    while chunk := file.read(3200):
+      await task.queue_frame(InputAudioRawFrame(chunk, 16000, 1))
+      await asyncio.sleep(0.02)
+  await task.queue_frame(VADUserStoppedSpeakingFrame())
+  await asyncio.wait_for(collector.heard.wait(), 30)
+  await task.queue_frame(EndFrame())
+  await asyncio.wait_for(runner, 30)
+  return {"partials": collector.partials, "finals": collector.finals}
+
+
 async def main():
-  print(json.dumps({"session": await run(key), "bad_key": await run("wrong")}))
+  rest = OpenAISTTService(api_key=key, base_url=f"{url}/v1")
+  realtime = OpenAIRealtimeSTTService(
+    api_key=key, base_url=f"{url.replace('http', 'ws')}/v1/realtime"
+  )
+  seen = {
+    "session": await run(key),
+    "bad_key": await run("wrong"),
+    "openai": await run_openai(rest),
+    "openai_realtime": await run_openai(realtime),
+  }
+  print(json.dumps(seen))
 
 
 asyncio.run(main())

@@ -1,6 +1,6 @@
 import { after, before, describe, test } from 'node:test'
 import { whyNoClients } from '../../../scripts/tests/test-tools/test-clients.ts'
-import { checkGladiaProvider, checkOpenAiProvider } from '../../clients/ai-sdk.ts'
+import { checkGladiaProvider, checkOpenAiHints, checkOpenAiProvider } from '../../clients/ai-sdk.ts'
 import { type ClientServer, startClientServer } from '../../clients/client-server.ts'
 import {
   checkLive,
@@ -12,6 +12,7 @@ import { checkErrors, checkRealtime, checkTranscriptions } from '../../clients/o
 import {
   checkGladiaSdk,
   checkLivekit,
+  checkLivekitOpenAi,
   checkOpenAi,
   checkPipecat,
   checkVideosdk,
@@ -36,6 +37,8 @@ const npm = {
   '@gladiaio/sdk is refused': { newest: checkRefusedSession },
   '@ai-sdk/gladia transcribes': { newest: checkGladiaProvider, previous: checkGladiaProvider },
   '@ai-sdk/openai transcribes': { newest: checkOpenAiProvider, previous: checkOpenAiProvider },
+  // The one before has neither.
+  '@ai-sdk/openai sends hints and streams': { newest: checkOpenAiHints },
   'openai transcribes': { newest: checkTranscriptions, previous: checkTranscriptions },
   'openai knows each error': { newest: checkErrors, previous: checkErrors },
   'openai transcribes in real time': { newest: checkRealtime, previous: checkRealtime },
@@ -43,6 +46,7 @@ const npm = {
 const python = {
   'gladiaio-sdk': checkGladiaSdk,
   'livekit-plugins-gladia': checkLivekit,
+  'livekit-plugins-openai': checkLivekitOpenAi,
   'pipecat-ai': checkPipecat,
   'videosdk-plugins-gladia': checkVideosdk,
   openai: checkOpenAi,
