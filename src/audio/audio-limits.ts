@@ -10,7 +10,7 @@ export const MAX_CHANNELS = 16
  * recorders write is 768 kHz.
  */
 const [MIN_RATE, MAX_RATE] = [1000, 768_000]
-/** Maximum tracks of a file: a film has about a dozen; with its embedded fonts, about fifty. */
+/** Maximum tracks of a file: a film with subtitles in many languages has dozens. */
 export const MAX_TRACKS = 100
 
 /** Maximum packets per second of audio: the shortest frames, those of Opus, last 2.5 ms. */

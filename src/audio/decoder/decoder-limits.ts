@@ -21,7 +21,7 @@ export type DecoderLimits = {
 
 /**
  * Node and libav take 90 MB before they have read anything, the index of twelve hours of film 170
- * MB more; the rest is for its fonts and covers.
+ * MB more; the rest is for its covers.
  */
 const MEMORY_BYTES = 512 * 1024 * 1024
 /** Node alone requests 620 MB for stacks and reserves, most of which are never used. */

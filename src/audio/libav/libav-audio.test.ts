@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import {
@@ -33,6 +33,34 @@ test('a film states the length of its sound, not of its picture, unless it is cu
   const cut = await decode(t, path)
   assert.ok(cut.duration < 3, `${cut.duration} s`)
   assert.ok(Math.abs(cut.statedSeconds! - 6) < 0.08, `${cut.statedSeconds} s`)
+})
+
+test('the fonts of a film take no memory', async (t) => {
+  const film = readFileSync(fixture('films/film.mkv'))
+  const start = film.indexOf('18538067', 'hex') + 12 // the first element of the segment
+  const element = (id: string, size: number, content: Buffer[] = []) => {
+    const length = Buffer.alloc(8)
+    length.writeBigUInt64BE(2n ** 56n + BigInt(size))
+    return Buffer.concat([Buffer.from(id, 'hex'), length, ...content])
+  }
+  const text = (id: string, value: string) => element(id, value.length, [Buffer.from(value)])
+  const bytes = 150e6
+  const header = Buffer.concat([
+    text('466e', 'a.ttf'),
+    text('4660', 'font/ttf'),
+    element('46ae', 1, [Buffer.of(1)]),
+    element('465c', bytes),
+  ])
+  const attached = element('61a7', header.length + bytes, [header])
+  const path = join(temporaryFolder(t), 'fonts.mkv')
+  const attachments = element('1941a469', attached.length + bytes, [attached])
+  writeFileSync(path, Buffer.concat([film.subarray(0, start), attachments]))
+  const file = openSync(path, 'r+')
+  // A hole of the file stands for the font: it takes no space.
+  writeSync(file, film.subarray(start), 0, null, start + attachments.length + bytes)
+  closeSync(file)
+  const { duration } = await decode(t, path)
+  assert.ok(Math.abs(duration - 4) < 0.08, `${duration}`)
 })
 
 test('tracks of one channel are the channels of the recording, each at its own time', async (t) => {

@@ -24,10 +24,10 @@ cd "$work"
 
 # Decoders of audio that are listed elsewhere than the others, among pictures.
 OTHER_DECODERS='eightsvx_exp eightsvx_fib comfortnoise dvaudio rka s302m speex'
-DEMUXERS='aac ac3 aiff amr asf au avi caf dss dts dv eac3 flac flv g722 gsm matroska mov mp3 mpegps
-  mpegts mxf nistsphere ogg rm tta voc w64 wav wv'
+DEMUXERS='aac ac3 aiff amr asf au avi caf dss dts dv eac3 flac flv g722 gsm loas matroska mlp mov mp3
+  mpegps mpegts mxf nistsphere ogg rm truehd tta voc w64 wav wv'
 # MPEG streams do not always say what a track is: libav asks which of these recognizes its bytes.
-PROBED_DEMUXERS='aptx av1 dvbsub dvbtxt evc h264 hevc loas m4v mpegvideo obu truehd vvc'
+PROBED_DEMUXERS='aptx av1 dvbsub dvbtxt evc h264 hevc m4v mpegvideo obu vvc'
 ZLIB_FILES='adler32.c crc32.c inffast.c inflate.c inftrees.c uncompr.c zutil.c
   crc32.h gzguts.h inffast.h inffixed.h inflate.h inftrees.h zconf.h zlib.h zutil.h'
 # SIMD of WebAssembly; additions of floating point numbers may be reordered, which lets the
@@ -71,6 +71,11 @@ cd ../zlib
 for file in *.c; do ../cc -c "$file"; done
 ../ar rcs libz.a ./*.o
 cd ../ffmpeg
+
+# The only change of FFmpeg's sources: the demuxer of Matroska skips attachments. It would keep
+# several copies of them, and films bring 150 MB of fonts.
+sed -i '/^    { MATROSKA_ID_ATTACHMENTS,/s|EBML_LEVEL1.*|EBML_NONE }, // Changed for Steno, 2026.|' \
+  libavformat/matroskadec.c
 
 decoders=$(sed -n '/^\/\* audio codecs/,/^\/\* subtitles/p' libavcodec/allcodecs.c |
   sed -n 's/.* ff_\(.*\)_decoder;/\1/p')
