@@ -61,6 +61,11 @@ export type Packet = {
 export class MediaInput {
   readonly libav: Libav
   readonly address: number
+  /**
+   * Whether packets have time stamps. Those of AVI do not: libav counts packets, or their bytes,
+   * and is wrong about DTS and Vorbis.
+   */
+  readonly hasTimes: boolean
   readonly #file: number
 
   /**
@@ -73,6 +78,7 @@ export class MediaInput {
     { demuxer, part }: { demuxer: string; part?: FilePart | undefined },
   ) {
     this.libav = libav
+    this.hasTimes = demuxer !== 'avi'
     this.#file = openSync(path, 'r')
     try {
       const { start, end } = part ?? { start: 0, end: fstatSync(this.#file).size }

@@ -95,7 +95,8 @@ export class TrackDecoder {
     this.#frameSeconds = samples / sampleRate
     // The time stamps of bare streams count samples of the first rate, so they are wrong after a
     // change.
-    const stamp = sampleRate === this.#firstRate && !Number.isNaN(start) ? start : undefined
+    const isKnown = this.#input.hasTimes && sampleRate === this.#firstRate && !Number.isNaN(start)
+    const stamp = isKnown ? start : undefined
     const missing = this.#missingBefore(stamp, samples / sampleRate)
     if (missing > 0) {
       yield this.#flush()
