@@ -8,11 +8,11 @@ function counting(from: number, seconds: number): Float32Array<ArrayBuffer> {
   return Float32Array.from({ length: seconds * SAMPLE_RATE }, (_, i) => from * SAMPLE_RATE + i + 1)
 }
 
-/** Returns the samples of each channel of all blocks. */
+/** Returns the samples of the first two channels of all blocks. */
 function joined(blocks: Iterable<Float32Array[]>): number[][] {
   const channels: number[][] = [[], []]
   for (const block of blocks) {
-    for (const [channel, samples] of block.entries()) {
+    for (const [channel, samples] of block.slice(0, 2).entries()) {
       for (const sample of samples) channels[channel]!.push(sample)
     }
   }
@@ -30,7 +30,7 @@ test('what has arrived for all channels is joined, the rest waits', () => {
 })
 
 test('a channel that ended, or begins later, is silent for that time', () => {
-  const joiner = createChannelJoiner(2)
+  const joiner = createChannelJoiner(16)
   joiner.push(0, counting(0, 40))
   assert.deepEqual(joined(joiner.take()), [[...counting(0, 10)], [...new Float32Array(160_000)]])
   // Its beginning is silence that it has already got.
@@ -41,4 +41,12 @@ test('a channel that ended, or begins later, is silent for that time', () => {
   assert.deepEqual(rest[0], [...counting(10, 30)])
   const silence = (seconds: number) => new Float32Array(seconds * SAMPLE_RATE)
   assert.deepEqual(rest[1], [...silence(2), ...counting(12, 1), ...silence(27)])
+})
+
+test('one of two channels may be four minutes behind', () => {
+  const joiner = createChannelJoiner(2)
+  joiner.push(0, new Float32Array(239 * SAMPLE_RATE))
+  assert.deepEqual(joined(joiner.take()), [[], []])
+  joiner.push(1, counting(0, 2))
+  assert.deepEqual(joined(joiner.take())[1], [...counting(0, 2)])
 })

@@ -1,10 +1,11 @@
 import { type PlanarSamples, SAMPLE_RATE } from '../pcm.ts'
 
 /**
- * The samples by which a channel may be ahead of another one: 30 s. Tracks are interleaved, so a
- * channel that is further behind has ended, or begins later.
+ * The samples by which all channels together may be ahead of another one, which take 31 MB: four
+ * minutes of two channels. Tracks are interleaved, so a channel that is further behind has ended,
+ * or begins later.
  */
-const MAX_AHEAD = 30 * SAMPLE_RATE
+const MAX_AHEAD = 480 * SAMPLE_RATE
 /** The samples of a block: a second. */
 const BLOCK = SAMPLE_RATE
 
@@ -55,7 +56,8 @@ export function createChannelJoiner(channels: number) {
     push,
     /** Yields what all channels have, in blocks of at least a second. */
     *take(): Generator<PlanarSamples> {
-      const ready = Math.max(Math.min(...waiting), Math.max(...waiting) - MAX_AHEAD)
+      const most = Math.max(...waiting) - MAX_AHEAD / channels
+      const ready = Math.max(Math.min(...waiting), most)
       if (ready >= BLOCK) yield* blocks(ready)
     },
     /** Yields the rest. */
