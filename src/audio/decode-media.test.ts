@@ -82,10 +82,22 @@ test('every format decodes to the same audio at the same time', async (t) => {
       'films/vorbis.avi',
     ],
     ...['films/film.m2t', 'films/film.m2ts', 'films/film.mpg'],
-    ...['aac', 'ac3', 'aiff', 'al', 'eac3', 'g722', 'gsm', 'm4a', 'mp2', 'ogg', 'opus'].map(
-      (extension) => `encodings/speech.${extension}`,
-    ),
-    ...['dts', 'rm', 'sph', 'tta', 'voc', 'w64', 'wma', 'wv'].map(
+    ...[
+      'aac',
+      'ac3',
+      'aiff',
+      'al',
+      'eac3',
+      'g722',
+      'gsm',
+      'latm',
+      'm4a',
+      'mlp',
+      'mp2',
+      'ogg',
+      'opus',
+    ].map((extension) => `encodings/speech.${extension}`),
+    ...['dts', 'rm', 'sph', 'thd', 'tta', 'voc', 'w64', 'wma', 'wv'].map(
       (extension) => `encodings/speech.${extension}`,
     ),
   ]) {

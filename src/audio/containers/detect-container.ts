@@ -77,6 +77,9 @@ const magics: [magic: string, demuxer: string, extension?: string][] = [
   ['\xfe\x7f\x01\x80', 'dts'],
   ['\x1f\xff\xe8\x00', 'dts'],
   ['\xff\x1f\x00\xe8', 'dts'],
+  // The first access unit of Dolby TrueHD and of its predecessor, Meridian Lossless Packing.
+  ['????\xf8ro\xba', 'truehd', 'thd'],
+  ['????\xf8ro\xbb', 'mlp'],
   // DV: the first block of a picture, of which the seventh bit may be set (IEC 61834-2).
   ['\x1f\x07\x00\x3f', 'dv'],
   ['\x1f\x07\x00\xbf', 'dv'],
@@ -181,6 +184,7 @@ const streamDemuxers: Record<ElementaryStream, string> = {
   aac: 'aac',
   ac3: 'ac3',
   eac3: 'eac3',
+  latm: 'loas',
 }
 
 /**

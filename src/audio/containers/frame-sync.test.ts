@@ -25,6 +25,7 @@ test('consecutive frames at the declared distance identify the stream', () => {
     [frames([0xff, 0xfd, 0xa4, 0], 576, 4), 'mp2'], // 192 kbit/s, 48 kHz
     [frames([0xff, 0xff, 0xc4, 0], 384, 4), 'mp2'], // layer 1: 384 kbit/s, 48 kHz
     [frames(adts(200), 200, 4), 'aac'],
+    [frames([0x56, 0xe1, 0x20], 291, 4), 'latm'],
     [frames([0x0b, 0x77, 0, 0, 0x0c, 0x40], 384, 4), 'ac3'], // 96 kbit/s, 48 kHz
     [frames([0x0b, 0x77, 0, 0, 0x4c, 0x40], 416, 4), 'ac3'], // 96 kbit/s, 44.1 kHz
     [frames([0x0b, 0x77, 0, 0, 0x8c, 0x40], 576, 4), 'ac3'], // 96 kbit/s, 32 kHz

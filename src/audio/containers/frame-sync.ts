@@ -2,7 +2,7 @@
  * An elementary stream: it has no magic number, but is recognized by frame headers that follow one
  * another at the distance that each states. Random bytes do not match for three frames.
  */
-export type ElementaryStream = 'mp3' | 'mp2' | 'aac' | 'ac3' | 'eac3'
+export type ElementaryStream = 'mp3' | 'mp2' | 'aac' | 'ac3' | 'eac3' | 'latm'
 
 type StreamFrame = { stream: ElementaryStream; length: number }
 
@@ -42,6 +42,9 @@ function readFrame(bytes: Uint8Array, at: number): StreamFrame | undefined {
   if (at + 8 > bytes.length) return undefined
   const [first, second] = [bytes[at]!, bytes[at + 1]!]
   if (first === 0x0b && second === 0x77) return readDolbyFrame(bytes.subarray(at, at + 8))
+  // AAC of broadcasts: eleven bits of synchronization, then the length (ISO 14496-3, 1.7.2).
+  if (first === 0x56 && second >= 0xe0)
+    return { stream: 'latm', length: 3 + ((second & 31) << 8) + bytes[at + 2]! }
   if (first !== 0xff || second < 0xe0) return undefined
   const header = bytes.subarray(at, at + 8)
   if (!isAdts(header)) return readMpegFrame(header)

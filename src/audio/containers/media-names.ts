@@ -1,5 +1,5 @@
 const AUDIO =
-  /\.(?:aac|ac3|aif[cf]?|amr|au|awb|caf|dss|dts|eac3|f4a|flac|g722|gsm|m4a|m4b|m4r|mka|mp2|mp3|oga|ogg|opus|qta|ra|sph|spx|tta|ulaw|alaw|voc|w64|wav|wave|weba|wma|wv)$/i
+  /\.(?:aac|ac3|aif[cf]?|amr|au|awb|caf|dss|dts|eac3|f4a|flac|g722|gsm|latm|loas|m4a|m4b|m4r|mka|mlp|mp2|mp3|oga|ogg|opus|qta|ra|sph|spx|thd|tta|ulaw|alaw|voc|w64|wav|wave|weba|wma|wv)$/i
 const VIDEO =
   /\.(?:3g2|3gpp?|asf|avi|divx|dv|f4v|flv|m2t|m2ts|m4v|mkv|mov|mp4|mpe?g|mxf|ogv|rm|rmvb|vob|webm|wmv)$/i
 /** Camcorders write this extension in upper case. In lower case it is TypeScript, like `.ts`. */

@@ -2,6 +2,7 @@ const delaySamples: Record<string, number> = {
   mp3: 1105,
   mp2: 481,
   aac: 1024,
+  aac_latm: 1024,
   ac3: 256,
   eac3: 256,
   dts: 512,
