@@ -18,7 +18,7 @@ export function openAiStatusOf({ status }: AppError): number {
 /** Fields of a job, and the names of the fields of OpenAI's API from which they come. */
 const requestFieldNames = [
   [/^language_config\.\S+/, 'language'],
-  [/^custom_vocabulary_config\.\S+/, 'prompt'],
+  [/^(?:realtime_processing\.)?custom_vocabulary_config\.\S+/, 'keywords'],
 ] as const
 
 /**

@@ -169,6 +169,8 @@ test('errors have the format of the OpenAI API', async () => {
   assert.equal(language.status, 400)
   assert.equal(language.body.error.param, 'language')
   assert.match(language.body.error.message, /^language must be one of/)
+  const keyword = await transcribe<Failure>({ 'keywords[]': 'x'.repeat(5000) })
+  assert.deepEqual([keyword.status, keyword.body.error.param], [400, 'keywords'])
 })
 
 for (const [type, body] of [
