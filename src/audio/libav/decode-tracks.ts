@@ -2,6 +2,7 @@ import type { Heartbeat } from '../decoder/decoder-messages.ts'
 import type { PlanarSamples } from '../pcm.ts'
 import { createAlignment } from '../silence.ts'
 import { createChannelJoiner } from './join-channels.ts'
+import type { Libav } from './libav.ts'
 import type { MediaInput, Track } from './media-input.ts'
 import type { OpenedMedia } from './open-media.ts'
 import { TrackDecoder } from './track-decoder.ts'
@@ -10,19 +11,35 @@ import { TrackDecoder } from './track-decoder.ts'
  * Decodes a track to blocks of about a second at 16 kHz, with all its channels, or `channels` if
  * given. Skips damaged packets; inserts silence where audio is missing.
  */
-export async function* decodeTrack(
+export function decodeTrack(
   { input, track, info, end }: OpenedMedia,
   { heartbeat, channels }: { heartbeat: Heartbeat; channels?: number },
-): AsyncGenerator<PlanarSamples> {
-  const decoder = new TrackDecoder(input, track, { duration: info.duration, channels, end })
-  try {
-    yield* decoder.decode() // the packet that opening the file has read
-    for await (const _packet of input.packets({ track: track.index, heartbeat })) {
-      yield* decoder.decode()
+): AsyncIterable<PlanarSamples> {
+  async function* decodePackets(): AsyncGenerator<PlanarSamples> {
+    const decoder = new TrackDecoder(input, track, { duration: info.duration, channels, end })
+    try {
+      yield* decoder.decode() // the packet that opening the file has read
+      for await (const _packet of input.packets({ track: track.index, heartbeat })) {
+        yield* decoder.decode()
+      }
+      yield* decoder.finish()
+    } finally {
+      decoder.close()
     }
-    yield* decoder.finish()
-  } finally {
-    decoder.close()
+  }
+
+  return untilCrash(input.libav, decodePackets())
+}
+
+/** Yields blocks up to a crash of libav: what it decoded before is not lost. */
+async function* untilCrash(
+  libav: Libav,
+  blocks: AsyncIterable<PlanarSamples>,
+): AsyncGenerator<PlanarSamples> {
+  try {
+    yield* blocks
+  } catch (error) {
+    if (!libav.hasCrashed) throw error
   }
 }
 
@@ -47,15 +64,20 @@ export async function* decodeChannels(
       for (const [samples] of channels[channel]!.align(block)) joiner.push(channel, samples!)
     }
   }
-  try {
-    for await (const { track } of input.packets({ heartbeat })) {
-      const channel = channels.findIndex(({ index }) => index === track)
-      if (channel >= 0) push(channel, channels[channel]!.decoder.decode())
-      yield* joiner.take()
+
+  async function* decodePackets(): AsyncGenerator<PlanarSamples> {
+    try {
+      for await (const { track } of input.packets({ heartbeat })) {
+        const channel = channels.findIndex(({ index }) => index === track)
+        if (channel >= 0) push(channel, channels[channel]!.decoder.decode())
+        yield* joiner.take()
+      }
+      for (const [channel, { decoder }] of channels.entries()) push(channel, decoder.finish())
+    } finally {
+      for (const { decoder } of channels) decoder.close()
     }
-    for (const [channel, { decoder }] of channels.entries()) push(channel, decoder.finish())
-    yield* joiner.finish()
-  } finally {
-    for (const { decoder } of channels) decoder.close()
   }
+
+  yield* untilCrash(input.libav, decodePackets())
+  yield* joiner.finish()
 }

@@ -47,11 +47,13 @@ async function openChannels(
   const opened = [first]
   first.input.close()
   for (let channel = 1; channel < first.tracks.read.length; channel++) {
-    const media = await openMedia(libav, path, { ...options, channel }).catch(() => undefined)
+    const media = await openMedia(intact(libav), path, { ...options, channel }).catch(
+      () => undefined,
+    )
     media?.input.close()
     if (media) opened.push(media)
   }
-  const input = new MediaInput(libav, path, options)
+  const input = new MediaInput(intact(libav), path, options)
   try {
     input.findTracks()
     const tracks = opened.map(({ track, lead, delay, end, info }) => {
@@ -71,6 +73,11 @@ async function openChannels(
   }
 }
 
+/** Returns an instance that has not crashed: what one part of a file did harms no other. */
+function intact(libav: Libav): Libav {
+  return libav.hasCrashed ? new Libav() : libav
+}
+
 async function openLinks(
   libav: Libav,
   path: string,
@@ -79,10 +86,12 @@ async function openLinks(
 ): Promise<LibavAudio> {
   const readable: { part: FilePart; info: MediaInfo }[] = []
   for (const part of links) {
-    const media = await openMedia(libav, path, { ...options, part }).catch((error: unknown) => {
-      // A recording of a stream may end within the headers of its last link.
-      if (readable.length === 0) throw error
-    })
+    const media = await openMedia(intact(libav), path, { ...options, part }).catch(
+      (error: unknown) => {
+        // A recording of a stream may end within the headers of its last link.
+        if (readable.length === 0) throw error
+      },
+    )
     if (!media) continue
     readable.push({ part, info: media.info })
     media.input.close()
@@ -94,7 +103,7 @@ async function openLinks(
 
   async function* decodeLinks(): AsyncGenerator<PlanarSamples> {
     for (const { part } of readable) {
-      const media = await openMedia(libav, path, { ...options, part })
+      const media = await openMedia(intact(libav), path, { ...options, part })
       try {
         yield* alignStart(decodeTrack(media, { heartbeat, channels }), media)
       } finally {

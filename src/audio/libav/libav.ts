@@ -70,6 +70,7 @@ export class Libav {
   readonly calls: Exports
   readonly #recordings: ReadBytes[] = []
   #hasFailed = false
+  #hasCrashed = false
 
   constructor() {
     compiled ??= compileWasm(new URL('wasm/libav.wasm', import.meta.url))
@@ -96,11 +97,17 @@ export class Libav {
       } catch (error) {
         this.#hasFailed = true // also if `ReadBytes` has thrown: libav did not see its end
         if (!isWasmCrash(error)) throw error
+        this.#hasCrashed = true
         if (isClose) return 0
         const reason = `the decoder crashed (${error.message})`
         throw new AppError('media_undecodable', reason, { cause: error })
       }
     }
+  }
+
+  /** Whether an error in the code of libav has ended this instance. */
+  get hasCrashed(): boolean {
+    return this.#hasCrashed
   }
 
   #read(recording: number, address: number, length: number, position: number): number {
