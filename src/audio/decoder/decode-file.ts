@@ -5,6 +5,7 @@ import { type ChannelOutput, createChannelFiles } from '../channels/channel-file
 import { type ByteSource, openFileSource, sourceAfter } from '../containers/byte-source.ts'
 import { type Container, detectContainer } from '../containers/detect-container.ts'
 import { findAacLinks } from '../containers/links/aac-links.ts'
+import { findUntagged } from '../containers/links/end-tag.ts'
 import type { FilePart } from '../containers/links/file-part.ts'
 import { findFlacLinks } from '../containers/links/flac-links.ts'
 import { findJoinedFiles } from '../containers/links/joined-files.ts'
@@ -148,11 +149,12 @@ async function withAudio<T>(
   }
 }
 
-/** The formats whose files may contain several, one after the other, and how to find these. */
+/** The formats whose files may have several parts, or one before a tag, and how to find these. */
 const linkFinders: Partial<Record<string, (source: ByteSource) => FilePart[]>> = {
   ogg: findOggLinks,
   aac: findAacLinks,
   flac: findFlacLinks,
+  mp3: findUntagged,
   aiff: (source) => findJoinedFiles(source, 'aiff'),
   au: (source) => findJoinedFiles(source, 'au'),
   caf: (source) => findJoinedFiles(source, 'caf'),
