@@ -108,6 +108,13 @@ test('a pause of the recorder becomes silence', async (t) => {
   assert.ok(Math.abs(latenessMs) <= 5, `${latenessMs} ms late`)
 })
 
+test('joined MPEG streams have no silence of hours where the clock jumps', async (t) => {
+  const { channels, duration } = await decode(t, 'irregular/jump.m2t')
+  const reference = (await decode(t, 'speech.wav')).channels[0]!
+  assert.ok(Math.abs(duration - 4) < 0.2, `${duration}`)
+  assert.ok(Math.abs(lateness(channels[0]!.subarray(32_000), reference.subarray(32_000))) < 100)
+})
+
 test('a stream may change its sample rate and channels', async (t) => {
   const { channels, duration } = await decode(t, 'irregular/changing.aac')
   assert.equal(channels.length, 2)

@@ -15,6 +15,14 @@ import { MediaInput, type Packet, type Track } from './media-input.ts'
 /** A file that contains less than this share of its declared duration is truncated. */
 const MIN_DECLARED_SHARE = 0.95
 
+/** The demuxers of MPEG streams. */
+const MPEG = ['mpegts', 'mpeg']
+/**
+ * The seconds after which a gap in an MPEG stream is none: its clock was set anew, because
+ * recordings were joined. Each has a clock that begins anywhere within 26 hours.
+ */
+const MAX_MPEG_GAP = 3600
+
 /** An opened file and one of its audio tracks. */
 export type OpenedMedia = {
   /** The file, of which the first packet of the track is read. */
@@ -155,7 +163,9 @@ async function measureTracks(
     const tracks = input.tracks()
     const track = pickTracks(tracks).read[channel]!
     if (!includesVideo) input.keepTracks([track.index])
-    const first = track.start ?? 0
+    const longestGap = MPEG.includes(demuxer) ? MAX_MPEG_GAP : Number.POSITIVE_INFINITY
+    let first = track.start ?? 0
+    let expected = first
     let [packets, sum, duration, end] = [0, 0, 0, 0]
     let videoStart: number | undefined
     for await (const packet of input.packets({ heartbeat })) {
@@ -165,6 +175,8 @@ async function measureTracks(
         videoStart = Math.min(start, videoStart ?? start)
       if (packet.track !== track.index) continue
       sum += length
+      if (start !== undefined && start - expected > longestGap) first += start - expected
+      expected = (start ?? expected) + length
       duration = Math.max(duration, (start ?? 0) + length - first)
       checkPacketRate(++packets, Math.max(sum, duration))
       checkLength(sum, maxSeconds)
