@@ -8,7 +8,7 @@ import { startServer } from '../../../test/support/server/start-server.ts'
 import { mutated } from '../../mutations.ts'
 import { fuzz } from '../../run.ts'
 
-const server = await startServer({ env: { STENO_MAX_LIVE_SESSIONS: '1000' } })
+const server = await startServer({ env: { STENO_MAX_LIVE_SESSIONS: '100000' } })
 
 /** Close codes for errors of a client, or for a normal end. */
 const CODES = new Set([1000, 1002, 1003, 1005, 1007, 1009, 4400, 4408, 4409, 4410])
